@@ -222,4 +222,113 @@ import Testing
             #expect(Set(user.evicted) == Set((0..<10).map { "key \($0)" }))
         }
     }
+
+    // MARK: Entries in no segment
+
+    enum Loss: CaseIterable {
+        /// There are other bytes behind the last record.
+        case damagedEnd
+        /// The index knows of records behind the end of the last segment.
+        case missingEnd
+        /// Another process without room for a removal wrote that over the entry's record.
+        case removedInPlace
+    }
+
+    private func lose(_ loss: Loss, of path: String) throws {
+        switch loss {
+        case .damagedEnd: try changeLastSegment(path) { $0 += [UInt8](repeating: 0xAB, count: 100) }
+        case .missingEnd: try changeLastSegment(path) { $0.removeLast($0.count * 9 / 10) }
+        case .removedInPlace:
+            let isFull = Atomic<Bool>(false)
+            let layer = FileLayer { call in
+                // The removal's write, and not the next one.
+                let fails = call.operation == .write && isFull.exchange(false, ordering: .relaxed)
+                return fails ? .fail(ENOSPC) : .proceed
+            }
+            let store = try PackedStore(directory: path, create: false, layer: layer) { KeyDigest(hashing: $0) }
+            for key in 0..<5 {
+                isFull.store(true, ordering: .relaxed)
+                #expect(try store.remove(forKey: "key \(key)"))
+            }
+        }
+    }
+
+    private func changeLastSegment(_ path: String, _ body: (inout [UInt8]) -> Void) throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".segment") }
+        let file = path + "/" + (try #require(names.max()))
+        var bytes = try readFile(file)
+        body(&bytes)
+        try writeFile(bytes, file)
+    }
+
+    /// Has a store with a limit lose entries while it is open.
+    private func withLoss(
+        _ loss: Loss,
+        _ settings: StoreSettings,
+        entryByteCount: Int,
+        _ body: (PackedStore, _ path: String) throws -> Void
+    ) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var random = SeededGenerator(seed: 8)
+            do {
+                var filling = settings
+                filling.minimumFreeByteCount = 0
+                let store = try PackedStore(directory: path, create: true, settings: filling)
+                for key in 0..<100 { try store.save(random.bytes(entryByteCount), forKey: "key \(key)") }
+                try store.close()
+            }
+            if loss != .removedInPlace { try lose(loss, of: path) }
+            let calls = Atomic<Int>(0)
+            // A save that would go on for ever fails in the end.
+            let layer = FileLayer { _ in
+                calls.add(1, ordering: .relaxed).newValue > 20_000 ? .fail(EIO) : .proceed
+            }
+            let store = try PackedStore(directory: path, create: true, settings: settings, layer: layer) {
+                KeyDigest(hashing: $0)
+            }
+            #expect(store.current.index.total.count >= 100)
+            if loss == .removedInPlace { try lose(loss, of: path) }
+            try body(store, path)
+        }
+    }
+
+    @Test(arguments: Loss.allCases) func aSaveWithoutRoomOnTheVolumeFails(loss: Loss) throws {
+        var settings = StoreSettings(byteLimit: 1 << 20)
+        settings.minimumFreeByteCount = .max / 2
+        try withLoss(loss, settings, entryByteCount: 1_500) { store, _ in
+            let error = #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
+            #expect(error?.errorNumber == ENOSPC)
+            #expect(store.current.index.total.count == 0)
+        }
+    }
+
+    @Test(arguments: Loss.allCases) func anEntryAsLongAsTheLimitAllowsIsSaved(loss: Loss) throws {
+        try withLoss(loss, StoreSettings(byteLimit: 1 << 20), entryByteCount: 1_500) { store, path in
+            let log = try #require(store.current)
+            let limit = try #require(try log.lock.withWriterLock { log.space.budget.recordByteLimit(of: $0.log) })
+            var random = SeededGenerator(seed: 9)
+            let archive = random.bytes(limit)
+            var longest = 0
+            for byteCount in stride(from: limit - 300, through: limit, by: 10) {
+                do throws(StoreError) {
+                    try store.save(Array(archive[..<byteCount]), forKey: "new")
+                    longest = byteCount
+                } catch {
+                    #expect(error.code == .tooLarge)
+                    break
+                }
+            }
+            #expect(longest > limit - 200)
+            #expect(store.current.index.total.count <= 1)
+            #expect(try PackedSharingTests.byteCount(path) <= 1 << 20)
+        }
+    }
+
+    @Test(arguments: Loss.allCases) func theCountIsThatOfEntriesThatAreThere(loss: Loss) throws {
+        try withLoss(loss, StoreSettings(countLimit: 100), entryByteCount: 300) { store, _ in
+            for key in 0..<50 { try store.save([UInt8(key)], forKey: "new \(key)") }
+            #expect(try store.keys().isSuperset(of: (0..<50).map { "new \($0)" }))
+            #expect(store.current.index.total.count <= 100)
+        }
+    }
 }

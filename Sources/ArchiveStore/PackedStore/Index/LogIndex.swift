@@ -84,9 +84,12 @@ struct LogIndex: Sendable {
     }
 
     /// Removes the entries of a segment after its file was deleted.
-    mutating func removeSegment(_ number: UInt32) {
+    mutating func removeSegment(_ number: UInt32) { removeSlots { $0.place.segment == number } }
+
+    /// Removes slots from all parts, which are loaded for that.
+    mutating func removeSlots(where isRemoved: (IndexSlot) -> Bool) {
         slots.forEachPart { table in
-            for slot in table.removeAll(where: { $0.place.segment == number }) { noteChange(slot.hash) }
+            for slot in table.removeAll(where: isRemoved) { noteChange(slot.hash) }
         }
     }
 

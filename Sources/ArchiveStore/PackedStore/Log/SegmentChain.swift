@@ -65,6 +65,13 @@ struct SegmentChain: Sendable {
         return !byteCounts.isEmpty || !tail.isEmpty
     }
 
+    /// Whether there is anything to give up. A floor by itself would only be written anew.
+    var hasMoreThanAFloor: Bool {
+        guard let tail = tail.current, byteCounts.isEmpty else { return !byteCounts.isEmpty }
+        let floor = RecordDraft.floor(tail.segment.number)
+        return tail.end > (tail.segment.headerByteCount ?? 0) + floor.byteCount
+    }
+
     /// Notes that all segments before this one are gone, or about to go.
     mutating func raiseFirstLiveSegment(to number: UInt32) {
         firstLiveSegment = number

@@ -2,6 +2,24 @@ extension SegmentLog {
     /// Notes a key whose latest record is missing, until a loss record can be appended for it.
     mutating func addLoss(_ hash: UInt64) { lostHashes.append(hash) }
 
+    /// Removes the slots of records that are in no segment: those lost behind the end of the log, and those that another
+    /// process removed in place before their segment was given up.
+    ///
+    /// All slots are looked at, but only the first time, and again once every segment of that time was given up.
+    mutating func removeLostSlots() {
+        let first = chain.firstLiveSegment
+        guard first > cleanedSegment, let number = tail.number, number >= first else { return }
+        cleanedSegment = number
+        var byteCounts = [Int](repeating: 0, count: Int(number - first) + 1)
+        for (number, byteCount) in chain.allByteCounts where number >= first {
+            byteCounts[Int(number - first)] = byteCount
+        }
+        index.removeSlots { slot in
+            guard slot.place.segment >= first, slot.place.segment <= number else { return true }
+            return Int(slot.place.offset) + Int(slot.byteCount) > byteCounts[Int(slot.place.segment - first)]
+        }
+    }
+
     /// Appends the losses that were found on opening, before any other record is appended.
     mutating func appendLosses() throws(StoreError) {
         guard !lostHashes.isEmpty else { return }

@@ -21,6 +21,8 @@ struct SegmentLog: Sendable {
     private var previous: PreviousRecord?
     /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
     var lostHashes: [UInt64] = []
+    /// The tail's number when slots without records were last removed; 0 if they never were.
+    var cleanedSegment: UInt32 = 0
 
     init(
         folder: StoreFolder,

@@ -30,11 +30,9 @@ struct Reclaimer: Sendable {
         evictions: inout Evictions
     ) throws(StoreError) {
         while !budget.fits(byteCount, in: log) {
-            let isLast = reader.index.total.count == 0 && log.chain.byteCounts.isEmpty
+            guard log.chain.hasMoreThanAFloor else { return }
             let policy = CarryOverPolicy.used(byteCount: budget.carriedByteLimit(of: log))
             guard try reclaimFirst(keeping: policy, now: now, from: &log, evictions: &evictions) else { return }
-            // Nothing is left but a floor, which each round would write anew.
-            if isLast { return }
         }
     }
 
@@ -103,6 +101,7 @@ struct Reclaimer: Sendable {
         }
         try log.chain.removeFile(of: number)
         log.chain.raiseFirstLiveSegment(to: number + 1)
+        log.removeLostSlots()
         bestEffort("a snapshot that stays takes room, and does no other harm") { () throws(StoreError) in
             try log.snapshot.removeIfUseless(firstLiveSegment: log.chain.firstLiveSegment)
         }

@@ -67,6 +67,8 @@ final class SpaceManager: Sendable {
         try state.reclaimer.reclaim(byteCount, now: now, from: &state.log, evictions: &evictions)
         let index = reader.index
         guard let limit = settings.countLimit, index.slot(digest) == nil else { return }
+        // The clock finds no entry whose record is lost.
+        if index.total.count >= limit { state.log.removeLostSlots() }
         while index.total.count >= limit, let victim = try state.reclaimer.clock.next(in: state.log) {
             // Making room for the removal record may give up enough entries already.
             let needed = victim.removalByteCount + byteCount
