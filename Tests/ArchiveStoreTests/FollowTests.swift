@@ -155,4 +155,38 @@ import Testing
             #expect(told.count == 1)
         }
     }
+
+    // MARK: Full volumes
+
+    /// Where a follower has come to in the log.
+    enum Position: CaseIterable {
+        case formerSegment
+        case startOfTail
+        case middleOfTail
+    }
+
+    /// Where there is no room for another segment, the last one is emptied.
+    @Test(arguments: Position.allCases)
+    func aRemovalOfEverythingOnAFullVolumeIsTold(position: Position) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let faulty = FaultyLayer(failing: [.makeFile])
+            let store = try PackedStore(directory: path, create: true, settings: .init(), layer: faulty.layer) {
+                KeyDigest(hashing: $0)
+            }
+            for key in Self.keys { try store.save(Array(key.utf8), forKey: key) }
+            if position == .startOfTail { try store.current.beginSegment() }
+            var following = StoreSettings()
+            following.followsOthers = true
+            let follower = Follower(try PackedStore(directory: path, create: true, settings: following))
+            for key in Self.keys { #expect(try follower.value(key) == Array(key.utf8)) }
+            if position == .formerSegment { try store.current.beginSegment() }
+            try store.save([1], forKey: "last")
+            _ = try faulty.planning(.from(0, .fail(ENOSPC))) { try store.removeAll() }
+            #expect(try PackedSharingTests.byteCount(path) < 200)
+            #expect(try Self.keys.filter { try follower.value($0) != nil } == [])
+            #expect(try store.keys() == [])
+            try store.save([2], forKey: "new")
+            #expect(try follower.value("new") == [2])
+        }
+    }
 }

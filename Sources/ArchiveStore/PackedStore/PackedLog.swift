@@ -145,7 +145,7 @@ final class PackedLog: Sendable {
     /// Gives up all entries.
     func removeAll() throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
-            guard state.log.chain.hasRecords else { return }
+            guard state.log.chain.hasMoreThanAFloor else { return }
             defer { state.reclaimer.clock.leaveSegments(upTo: .max) }
             try state.log.removeAll()
         }

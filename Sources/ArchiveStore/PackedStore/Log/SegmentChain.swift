@@ -59,13 +59,8 @@ struct SegmentChain: Sendable {
         return next.flatMap { $0 > number ? $0 : nil }
     }
 
-    /// Whether there is anything but an empty segment.
-    var hasRecords: Bool {
-        guard let tail = tail.current else { return false }
-        return !byteCounts.isEmpty || !tail.isEmpty
-    }
-
-    /// Whether there is anything to give up. A floor by itself would only be written anew.
+    /// Whether there is anything to give up: more than an empty segment, or a floor, which would only be written anew. No
+    /// entry is as short as a floor.
     var hasMoreThanAFloor: Bool {
         guard let tail = tail.current, byteCounts.isEmpty else { return !byteCounts.isEmpty }
         let floor = RecordDraft.floor(tail.segment.number)

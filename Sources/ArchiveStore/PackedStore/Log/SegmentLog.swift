@@ -321,21 +321,39 @@ struct SegmentLog: Sendable {
         try removeLeftovers()
     }
 
-    /// Removes the other segments and empties the tail, where there is no room for another one; processes that have it
-    /// open notice that.
+    /// Removes the other segments and empties the tail, where there is no room for another one.
+    ///
+    /// The tail then begins with a floor that describes no record before it. So other processes notice, also those that
+    /// had come no further than the start of the tail: the floor does not fit the record that is their last.
     ///
     /// - Returns: the error that makes the store open the log anew.
     private mutating func emptyTail(_ tail: LogTail.Position) throws(StoreError) -> StoreError {
         // No snapshot may list its former entries either.
         snapshotIsForeign = true
+        // A sealed tail goes as well, since other processes look for nothing behind its seal but the next segment.
         chain.addOrphanedSegments(chain.byteCounts.keys.sorted(by: >))
         try removeLeftovers()
-        let path = segments.path(tail.segment.number)
+        let (segment, path) = (tail.segment, segments.path(tail.segment.number))
+        let headerByteCount = segment.headerByteCount ?? 0
+        let stale = status.stale()
         try attempt("emptying a segment", path) { () throws(SystemError) in
-            try tail.segment.file.truncate(to: tail.segment.headerByteCount ?? 0)
-            if settings.isDurable { try tail.segment.file.synchronizeData() }
+            try segment.file.truncate(to: headerByteCount)
         }
-        return status.stale()
+        if !chain.isSealed {
+            index.clear()
+            lostHashes = []
+            previous = nil
+            self.tail.set(segment, end: headerByteCount)
+            bestEffort("where there is no room for it, other processes notice the next record") {
+                () throws(StoreError) in
+                var floor = RecordDraft.floor(segment.number)
+                _ = try append(&floor)
+            }
+        }
+        try attempt("emptying a segment", path) { () throws(SystemError) in
+            if settings.isDurable { try segment.file.synchronizeData() }
+        }
+        return stale
     }
 
     // MARK: Entries
