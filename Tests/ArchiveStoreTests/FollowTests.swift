@@ -189,4 +189,34 @@ import Testing
             #expect(try follower.value("new") == [2])
         }
     }
+
+    /// There may be no room for the record that tells other processes of it.
+    @Test(arguments: [true, false]) func anEvictionOnAFullVolumeIsTold(givesRoom: Bool) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let isFull = Atomic<Bool>(false)
+            let layer = FileLayer { call in
+                guard isFull.load(ordering: .relaxed), call.name.hasSuffix(".segment") else { return .proceed }
+                if call.operation == .remove, givesRoom { isFull.store(false, ordering: .relaxed) }
+                return call.operation == .write ? .fail(ENOSPC) : .proceed
+            }
+            var settings = StoreSettings(byteLimit: 16 << 20)
+            let store = try PackedStore(directory: path, create: true, settings: settings, layer: layer) {
+                KeyDigest(hashing: $0)
+            }
+            var random = SeededGenerator(seed: 2)
+            let keys = Self.keys.prefix(40)
+            for key in keys { try store.save(random.bytes(50_000), forKey: key) }
+            settings.followsOthers = true
+            let follower = Follower(try PackedStore(directory: path, create: true, settings: settings))
+            for key in keys { #expect(try follower.value(key) != nil) }
+            isFull.store(true, ordering: .relaxed)
+            let save = Result { try store.save([1], forKey: "new") }
+            isFull.store(false, ordering: .relaxed)
+            let evicted = try keys.filter { try store.fetch(forKey: $0) == nil }
+            #expect(!evicted.isEmpty)
+            for key in evicted { #expect(try !store.remove(forKey: key)) }
+            if givesRoom { try save.get() } else { try store.save([2], forKey: "later") }
+            #expect(try evicted.filter { try follower.value($0) != nil } == [])
+        }
+    }
 }

@@ -21,6 +21,8 @@ struct SegmentLog: Sendable {
     private var previous: PreviousRecord?
     /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
     var lostHashes: [UInt64] = []
+    /// The segment of a floor for which there was no room yet.
+    private var owedFloor: UInt32?
     /// The tail's number when slots without records were last removed; 0 if they never were.
     var cleanedSegment: UInt32 = 0
 
@@ -99,6 +101,7 @@ struct SegmentLog: Sendable {
     /// - Precondition: no other process changes the log.
     mutating func append(_ draft: inout RecordDraft) throws(StoreError) -> RecordPlace {
         try appendLosses()
+        try appendOwedFloor()
         let tail = try tail(for: draft.byteCount)
         let place = setPlace(of: &draft, in: tail.segment, at: tail.end, after: previous)
         try write(draft.content, to: tail)
@@ -119,6 +122,7 @@ struct SegmentLog: Sendable {
         let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
         guard byteCount > 0 else { return [] }
         try appendLosses()
+        try appendOwedFloor()
         let tail = try tail(for: byteCount)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
@@ -301,6 +305,25 @@ struct SegmentLog: Sendable {
         try chain.removeOrphanedSegments()
     }
 
+    /// Appends a floor, which tells other processes that all segments before one are given up. Where there is no room for
+    /// it, it is appended before the next record.
+    mutating func appendFloor(_ number: UInt32) throws(StoreError) {
+        owedFloor = number
+        try appendOwedFloor()
+    }
+
+    /// Appends the floor for which there was no room until now.
+    mutating func appendOwedFloor() throws(StoreError) {
+        guard let number = owedFloor.take() else { return }
+        var floor = RecordDraft.floor(number)
+        do throws(StoreError) {
+            _ = try append(&floor)
+        } catch {
+            owedFloor = number
+            guard error.isOutOfSpace else { throw error }
+        }
+    }
+
     /// Gives up every segment with all its entries.
     mutating func removeAll() throws(StoreError) {
         guard let tail = tail.current else { return }
@@ -346,8 +369,7 @@ struct SegmentLog: Sendable {
             self.tail.set(segment, end: headerByteCount)
             bestEffort("where there is no room for it, other processes notice the next record") {
                 () throws(StoreError) in
-                var floor = RecordDraft.floor(segment.number)
-                _ = try append(&floor)
+                try appendFloor(segment.number)
             }
         }
         try attempt("emptying a segment", path) { () throws(SystemError) in

@@ -87,11 +87,9 @@ struct Reclaimer: Sendable {
         givingBackBlocks: Bool,
         from log: inout SegmentLog
     ) throws(StoreError) {
-        var floor = RecordDraft.floor(number + 1)
         // Appended before the file goes, so that all processes see the segment go at once.
-        bestEffort("where there is no room for it, other processes find the file gone when they need it") {
-            () throws(StoreError) in
-            _ = try log.append(&floor)
+        bestEffort("it is tried again with the next record") { () throws(StoreError) in
+            try log.appendFloor(number + 1)
         }
         if givingBackBlocks {
             bestEffort("the file keeps its blocks for as long as another process has it open") {
@@ -102,6 +100,10 @@ struct Reclaimer: Sendable {
         try log.chain.removeFile(of: number)
         log.chain.raiseFirstLiveSegment(to: number + 1)
         log.removeLostSlots()
+        // The file may have given room for it.
+        bestEffort("it is tried again with the next record") { () throws(StoreError) in
+            try log.appendOwedFloor()
+        }
         bestEffort("a snapshot that stays takes room, and does no other harm") { () throws(StoreError) in
             try log.snapshot.removeIfUseless(firstLiveSegment: log.chain.firstLiveSegment)
         }
