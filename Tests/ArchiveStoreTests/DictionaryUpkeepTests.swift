@@ -146,6 +146,9 @@ import Testing
             // The index has all dictionaries.
             try names.forEach(damage)
             try check(PackedStore(directory: path, create: false))
+            // A process that writes the index anew hands them on.
+            try PackedStore(directory: path, create: false).current.snapshots.write()
+            try check(PackedStore(directory: path, create: false))
             try names.forEach(damage)
             // Another segment has it.
             try FileManager.default.removeItem(atPath: path + "/" + IndexSnapshot.fileName)
@@ -159,6 +162,47 @@ import Testing
             try store.compact()
             store.finishUpkeep()
             try check(store)
+        }
+    }
+
+    /// The identifiers of the dictionaries that the index has copies of.
+    private static func copies(_ path: String) throws -> [UInt32] {
+        let folder = try StoreFolder(path: path, kind: .packed, create: false, isDurable: false, layer: FileLayer())
+        let snapshot = try #require(try SnapshotFile(in: folder, isLimited: true).open())
+        return try snapshot.dictionaries.map { PresetDictionary(try #require($0.inflated())).identifier }
+    }
+
+    /// Entries whose shared strings change from time to time get one dictionary after another.
+    @Test(arguments: [8, 80]) func dictionariesGoWithTheirSegments(segmentCount: Int) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let settings = StoreSettings(byteLimit: segmentCount << 12)
+            var random = SeededGenerator(seed: 5)
+            var live: Set<UInt32> = []
+            do {
+                let store = try PackedStore(directory: path, create: true, settings: settings)
+                for number in 0..<3 * segmentCount {
+                    let dictionary = try #require(store.current.reader.segments.dictionary(random.bytes(300)))
+                    try store.current.beginSegment(dictionary: dictionary)
+                    // No more than the segment has room for.
+                    try store.save(random.bytes(3_500), forKey: "key \(number)")
+                }
+                store.finishUpkeep()
+                let segments = store.current.reader.segments
+                live = Set(try segments.numbers().compactMap { try segments.segment($0)?.dictionary?.identifier })
+                #expect(live.count > segmentCount / 2 && live.count < 2 * segmentCount)
+                #expect(Set(segments.dictionaries.map(\.identifier)) == live)
+                try store.close()
+            }
+            for _ in 0..<2 {
+                let copies = try Self.copies(path)
+                #expect(Set(copies).count == min(live.count, 64))
+                #expect(live.isSuperset(of: copies))
+                // Another process writes the index anew.
+                let store = try PackedStore(directory: path, create: false, settings: settings)
+                #expect(copies.contains(try #require(store.current.tail.dictionary).identifier))
+                try store.save([1], forKey: "new")
+                try store.current.snapshots.write()
+            }
         }
     }
 

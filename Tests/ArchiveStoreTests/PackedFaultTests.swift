@@ -134,9 +134,9 @@ import Testing
 
 extension PackedLog {
     /// Has the log begin its next segment, which starts the session of drafts.
-    func beginSegment() throws(StoreError) {
+    func beginSegment(dictionary: PresetDictionary? = nil) throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
-            try state.log.beginSegment(dictionary: nil)
+            try state.log.beginSegment(dictionary: dictionary)
             return ()
         }
     }

@@ -48,11 +48,11 @@ final class SnapshotWriter: Sendable {
 
     /// Writes a snapshot of the index if the volume has room for it.
     func write() throws(StoreError) {
-        guard try hasRoom(), let position = try lock.withWriterLock({ $0.log.takeSnapshotPosition() }) else {
-            return
-        }
+        let dictionaries = try reader.segments.dictionaries(from: reader.status.firstLiveSegment)
+        guard try hasRoom(for: dictionaries),
+            let position = try lock.withWriterLock({ $0.log.takeSnapshotPosition() })
+        else { return }
         let session = try folder.session()
-        let dictionaries = reader.segments.dictionaries
         let draft = try session.write(synchronized: isDurable) { file throws(SystemError) in
             try IndexSnapshot.write(reader.index, position, dictionaries: dictionaries, to: file)
         }
@@ -68,12 +68,12 @@ final class SnapshotWriter: Sendable {
 
     /// Whether the index is a small part of the free room. Otherwise entries need that room more: they are worth more
     /// than the time that it takes to open the log without a snapshot.
-    private func hasRoom() throws(StoreError) -> Bool {
+    private func hasRoom(for dictionaries: [PresetDictionary]) throws(StoreError) -> Bool {
         // The new snapshot replaces the former one.
         let former = try file.allocatedByteCount()
         let free = try reserve.freeByteCount() + former
         let slotCount = reader.index.total.count
-        let needed = IndexSnapshot.byteCount(slotCount: slotCount, dictionaries: reader.segments.dictionaries)
+        let needed = IndexSnapshot.byteCount(slotCount: slotCount, dictionaries: dictionaries)
         return free / Self.plenty >= needed
     }
 

@@ -4,11 +4,23 @@ import Foundation
 final class SegmentTable: Sendable {
     private struct State {
         var open: [UInt32: Segment] = [:]
+        /// The identifier of the dictionary of each segment whose header was found sound; `nil` if it has none.
+        var identifiers: [UInt32: UInt32?] = [:]
         var dictionaries: [UInt32: PresetDictionary] = [:]
         /// The ones that were inflated.
         var inflated: [StoredDictionary: PresetDictionary] = [:]
-        /// Copies that were not needed yet.
+        /// Copies from the index that were not needed yet.
         var spares: [StoredDictionary] = []
+        /// Identifiers of copies from the index that were inflated.
+        var copies: Set<UInt32> = []
+
+        /// Drops the dictionaries of segments that are gone.
+        mutating func dropDictionaries() {
+            let needed = copies.union(identifiers.values.compactMap { $0 })
+            guard dictionaries.contains(where: { !needed.contains($0.key) }) else { return }
+            dictionaries = dictionaries.filter { needed.contains($0.key) }
+            inflated = inflated.filter { needed.contains($0.value.identifier) }
+        }
     }
 
     let root: Directory
@@ -36,6 +48,7 @@ final class SegmentTable: Sendable {
                 // No store has written a header whose dictionary cannot be inflated.
                 if dictionary == nil { header = nil }
             }
+            if header != nil { note(dictionary, of: number) }
             let reservation = DescriptorReservation.make()
             let segment = Segment(
                 number: number,
@@ -63,11 +76,13 @@ final class SegmentTable: Sendable {
         }
     }
 
-    /// Drops segments that are gone, and returns them; each is closed with its last reference.
+    /// Drops segments that are gone with their dictionaries, and returns them; each is closed with its last reference.
     func close(where isGone: (UInt32) -> Bool) -> [Segment] {
         state.withLock { state -> [Segment] in
             let closed = state.open.values.filter { isGone($0.number) }
             for segment in closed { state.open[segment.number] = nil }
+            state.identifiers = state.identifiers.filter { !isGone($0.key) }
+            state.dropDictionaries()
             return closed
         }
     }
@@ -120,6 +135,16 @@ final class SegmentTable: Sendable {
 
     // MARK: Dictionaries
 
+    /// Keeps the dictionary of a segment until that is gone.
+    private func note(_ dictionary: PresetDictionary?, of number: UInt32) {
+        state.withLock { state in
+            _ = state.identifiers.updateValue(dictionary?.identifier, forKey: number)
+            // It may have been dropped since it was inflated.
+            guard let dictionary, state.dictionaries[dictionary.identifier] == nil else { return }
+            state.dictionaries[dictionary.identifier] = dictionary
+        }
+    }
+
     /// The dictionary that is stored so; `nil` if its bytes are none.
     private func dictionary(_ stored: StoredDictionary) -> PresetDictionary? {
         if let known = state.withLock({ $0.inflated[stored] }) { return known }
@@ -134,8 +159,11 @@ final class SegmentTable: Sendable {
     /// Inflates the copies, where no dictionary that is known is the one that is looked for. A copy that cannot be inflated
     /// is none.
     private func inflateSpares() {
-        for spare in state.withLock({ $0.spares }) { _ = dictionary(spare) }
-        state.withLock { $0.spares = [] }
+        let copies = state.withLock { $0.spares }.compactMap { dictionary($0)?.identifier }
+        state.withLock { state in
+            state.copies.formUnion(copies)
+            state.spares = []
+        }
     }
 
     /// One and the same dictionary for the same bytes; `nil` for none.
@@ -167,6 +195,23 @@ final class SegmentTable: Sendable {
             if let found = try segment(number)?.dictionary, found.identifier == identifier { return found }
         }
         return nil
+    }
+
+    /// The dictionaries for the index, those of later segments first: of all segments from one on, and where a header cannot
+    /// be read, all copies that the index had. Otherwise no segment needs these any more.
+    func dictionaries(from first: UInt32) throws(StoreError) -> [PresetDictionary] {
+        let numbers = try numbers().filter { $0 >= first }
+        for number in numbers where state.withLock({ $0.identifiers[number] == nil }) {
+            bestEffort("the copies stay then") { () throws(StoreError) in _ = try segment(number) }
+        }
+        let areKnown = state.withLock { state in numbers.allSatisfy { state.identifiers[$0] != nil } }
+        if !areKnown { inflateSpares() }
+        return state.withLock { state in
+            if areKnown { (state.spares, state.copies) = ([], []) }
+            let identifiers = numbers.reversed().compactMap { state.identifiers[$0] ?? nil } + state.copies.sorted()
+            var seen: Set<UInt32> = []
+            return identifiers.filter { seen.insert($0).inserted }.compactMap { state.dictionaries[$0] }
+        }
     }
 
     /// The first dictionary of which `isChosen` returns true; `nil` if there is none in any segment.
