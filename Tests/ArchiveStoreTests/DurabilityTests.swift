@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -95,14 +96,100 @@ import Testing
     }
 
     /// Else a removal that is tried again would find nothing to wait for, and come back after a power failure.
-    @Test func aRemovalThatCouldNotWaitWaitsWhenItIsRepeated() throws {
-        try withStore(.power, failing: [.synchronize]) { store, faulty, _ in
-            try save("a", in: store)
+    @Test(arguments: StoreKind.allCases)
+    func aRemovalThatCouldNotWaitWaitsWhenItIsRepeated(kind: StoreKind) throws {
+        let faulty = FaultyLayer(failing: [.synchronize])
+        try withDurableStore(kind, faulty.layer) { store in
+            func waitCount(_ removal: () throws -> Void) throws -> Int {
+                try steps(faulty, removal).count { $0.hasPrefix("wait") }
+            }
+            try store.save([1], forKey: "a")
+            let withoutEntry = try waitCount { try store.remove(forKey: "b") }
+            #expect(withoutEntry == 0)
             _ = faulty.planning(.from(0, .fail(EIO))) {
                 #expect(throws: StoreError.self) { try store.remove(forKey: "a") }
                 #expect(throws: StoreError.self) { try store.remove(forKey: "a") }
             }
-            #expect(try steps(faulty) { try store.remove(forKey: "a") } == ["wait for ab"])
+            let repeated = try waitCount { try store.remove(forKey: "a") }
+            #expect(repeated > 0)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases)
+    func aRemovalOfEverythingThatCouldNotWaitWaitsWhenItIsRepeated(kind: StoreKind) throws {
+        let syncs = Atomic<Int>(0)
+        let failing = Atomic<Int>(-1)
+        let layer = FileLayer { call in
+            guard call.operation == .synchronize else { return .proceed }
+            let index = syncs.add(1, ordering: .relaxed).oldValue
+            return index == failing.load(ordering: .relaxed) ? .fail(EIO) : .proceed
+        }
+        /// How many waits a removal of everything begins, until one of them fails.
+        func removeAll(from store: any ArchiveStore, failing index: Int) throws -> Int {
+            (store as? PackedStore)?.finishUpkeep()
+            syncs.store(0, ordering: .relaxed)
+            failing.store(index, ordering: .relaxed)
+            defer { failing.store(-1, ordering: .relaxed) }
+            do throws(StoreError) {
+                try store.removeAll()
+                #expect(index < 0)
+            } catch {
+                #expect(error.errorNumber == EIO)
+            }
+            return syncs.load(ordering: .relaxed)
+        }
+        var count = 0
+        try withDurableStore(kind, layer) { store in
+            try store.save([1], forKey: "a")
+            count = try removeAll(from: store, failing: -1)
+        }
+        #expect(count > 0)
+        for index in 0..<count {
+            try withDurableStore(kind, layer) { store in
+                try store.save([1], forKey: "a")
+                _ = try removeAll(from: store, failing: index)
+                let repeated = try removeAll(from: store, failing: -1)
+                #expect(repeated > 0, "wait \(index)")
+            }
+        }
+    }
+
+    /// The record that was not waited for may be lost, whatever is appended behind it.
+    @Test func aRemovalThatCouldNotWaitIsAppendedAnewWhenItIsRepeated() throws {
+        let faulty = FaultyLayer(failing: [.synchronize])
+        try withDurableStore(.packed, faulty.layer) { store in
+            try store.save([1], forKey: "a")
+            _ = faulty.planning(.from(0, .fail(EIO))) {
+                #expect(throws: StoreError.self) { try store.remove(forKey: "a") }
+            }
+            try store.save([1], forKey: "b")
+            let calls = try faulty.planning(.nothing) { try store.remove(forKey: "a") }.map(\.operation)
+            let write = try #require(calls.firstIndex(of: .write))
+            #expect(calls[write...].contains(.synchronize))
+        }
+    }
+
+    private func withDurableStore(
+        _ kind: StoreKind,
+        _ layer: FileLayer,
+        _ body: (any ArchiveStore) throws -> Void
+    ) throws {
+        try withTemporaryDirectory { path in
+            var settings = StoreSettings()
+            settings.durability = .power
+            switch kind {
+            case .packed:
+                let store = try PackedStore(directory: path, create: true, settings: settings, layer: layer) {
+                    KeyDigest(hashing: $0)
+                }
+                try body(store)
+                store.finishUpkeep()
+            case .file:
+                let store = try FileStore(directory: path, create: true, settings: settings, layer: layer) {
+                    EntryName($0)
+                }
+                try body(store)
+            }
         }
     }
 

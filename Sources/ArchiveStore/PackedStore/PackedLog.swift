@@ -145,7 +145,8 @@ final class PackedLog: Sendable {
     /// Gives up all entries.
     func removeAll() throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
-            guard state.log.chain.hasMoreThanAFloor else { return }
+            // A former removal of all entries may not have waited.
+            guard state.log.chain.hasMoreThanAFloor || commits.hasFailed else { return try commits.synchronize() }
             defer { state.reclaimer.clock.leaveSegments(upTo: .max) }
             try state.log.removeAll()
         }

@@ -84,11 +84,14 @@ extension PackedStore {
         for text in keys {
             appended.add { appended throws(StoreError) in
                 let (key, digest) = try self.key(text)
-                let end = try withLog { log throws(StoreError) in
+                var end: (log: PackedLog, end: RecordPlace)?
+                let isRemoved = try withLog { log throws(StoreError) -> Bool? in
                     appended.synchronize(unlessIn: log)
-                    return try log.remover.remove(key, digest).map { (log: log, end: $0) }
+                    let change = try log.remover.remove(key, digest)
+                    end = (log, change.end)
+                    return change.isRemoved ? true : nil
                 }
-                return (end != nil, end)
+                return (isRemoved != nil, end)
             }
         }
         return end(&appended)
@@ -111,7 +114,7 @@ private struct AppendedChanges<Outcome> {
     fileprivate var waiting: [(index: Int, end: RecordPlace)] = []
 
     /// Adds the change that `body` makes. `body` returns the outcome, and the place up to which the log must be on the
-    /// device; `nil` if it appended nothing.
+    /// device; `nil` if that need not be.
     mutating func add(
         _ body: (inout Self) throws(StoreError) -> (outcome: Outcome, end: (log: PackedLog, end: RecordPlace)?)
     ) {

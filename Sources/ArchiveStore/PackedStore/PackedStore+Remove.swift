@@ -21,8 +21,10 @@ extension PackedStore {
         where isChosen: (EntryInformation) -> Bool
     ) throws(StoreError) -> Bool {
         let isRemoved = try withLog { log throws(StoreError) -> Bool? in
-            guard let end = try log.remover.remove(key, digest, where: isChosen) else { return nil }
+            let (isRemoved, end) = try log.remover.remove(key, digest, where: isChosen)
+            // Also where nothing was removed: a former removal of the key may not have waited.
             try log.commits.synchronize(upTo: end)
+            guard isRemoved else { return nil }
             keepUp(log)
             return true
         }

@@ -27,14 +27,18 @@ final class EntryRemover: Sendable {
 
     /// Removes the entry of a key if it is chosen, and does not wait for the device.
     ///
-    /// - Returns: the place up to which the log must be on the device; `nil` if nothing was removed.
+    /// Where a wait for the device has failed, the removal of a key without an entry is appended anew: the one that was
+    /// appended before may be lost.
+    ///
+    /// - Returns: whether the entry was removed, and the place up to which the log must be on the device.
     func remove(
         _ key: StoreKey,
         _ digest: KeyDigest,
         where isChosen: (EntryInformation) -> Bool = { _ in true }
-    ) throws(StoreError) -> RecordPlace? {
+    ) throws(StoreError) -> (isRemoved: Bool, end: RecordPlace) {
+        let repeats = commits.hasFailed
         // No lock is taken where there is no entry.
-        guard reader.index.slot(digest) != nil else { return nil }
+        guard repeats || reader.index.slot(digest) != nil else { return (false, tail.end) }
         var end = tail.end
         var evictions = Evictions()
         defer { user.tell(evictions) }
@@ -50,14 +54,18 @@ final class EntryRemover: Sendable {
                 try removeDamaged(digest.high, from: &state, evictions: &evictions)
                 return true
             }
-            guard let found, isChosen(reader.information(found, key: key.string)) else { return false }
+            guard let found else {
+                if repeats { try appendRemoval(of: key, digest, to: &state, evictions: &evictions) }
+                return false
+            }
+            guard isChosen(reader.information(found, key: key.string)) else { return false }
             if try !remove(found.record.key, digest, from: &state, evictions: &evictions) {
                 // Given up to make room for the removal, the entry counts as removed, not evicted.
                 evictions.evicted.removeAll { $0.key == key.string }
             }
             return true
         }
-        return isRemoved ? end : nil
+        return (isRemoved, end)
     }
 
     /// Removes entries that were read before, if they are still the ones that they were.
@@ -103,6 +111,17 @@ final class EntryRemover: Sendable {
         guard let slot = reader.index.slot(digest) else { return false }
         try remove(slot, key: key, from: &state)
         return true
+    }
+
+    private func appendRemoval(
+        of key: StoreKey,
+        _ digest: KeyDigest,
+        to state: inout LogState,
+        evictions: inout Evictions
+    ) throws(StoreError) {
+        var removal = RecordDraft.removal(key: key.bytes, hash: digest.high)
+        try state.reclaimer.reclaim(removal.byteCount, now: nil, from: &state.log, evictions: &evictions)
+        try state.reserve.append(&removal, to: &state.log)
     }
 
     /// As above, where there is room: appends a removal, or on a full volume turns the entry's own record into one.

@@ -126,6 +126,9 @@ final class GroupCommit: Sendable {
         commits.withLock { $0.hasNames = false }
     }
 
+    /// Whether a wait has failed, so that some records may never be on the device.
+    var hasFailed: Bool { isDurable && commits.withLock { $0.failure != nil } }
+
     private func fail(_ error: SystemError, in segment: Segment, upTo end: RecordPlace) -> StoreError {
         let failure = StoreError(error, path: segments.path(segment.number), action: "waiting for a segment")
         commits.withLock { commits in
