@@ -8,6 +8,9 @@ final class Directory: Sendable {
     let file: OpenFile
     let identity: FileIdentity
     private let reservation: DescriptorReservation?
+    /// The owner that new files and directories get: the directory's, where the process is root's and the directory
+    /// another user's, who would be locked out otherwise.
+    private let newOwner: FileOwner?
     /// How many names were changed through this.
     private let changeCount = Atomic<Int>(0)
     private let synchronizedChangeCount = Atomic<Int>(0)
@@ -20,7 +23,9 @@ final class Directory: Sendable {
     var isKeptOpen: Bool { reservation != nil }
 
     private init(_ file: consuming OpenFile, reservation: DescriptorReservation?) throws(SystemError) {
-        identity = try file.status().identity
+        let status = try file.status()
+        identity = status.identity
+        newOwner = geteuid() == 0 && status.owner.user != 0 ? status.owner : nil
         self.file = file
         self.reservation = reservation
     }
@@ -38,7 +43,7 @@ final class Directory: Sendable {
         try Directory(openFile(name, Self.flags), reservation: reservation)
     }
 
-    private func openFile(_ name: String, _ flags: Int32) throws(SystemError) -> OpenFile {
+    func openFile(_ name: String, _ flags: Int32) throws(SystemError) -> OpenFile {
         let descriptor = try layer.call(.open, name) { openat(file.descriptor, name, flags) }
         return OpenFile(descriptor: descriptor, name: name, layer: layer)
     }
@@ -49,7 +54,19 @@ final class Directory: Sendable {
             _ = try layer.call(.makeDirectory, name) { mkdirat(file.descriptor, name, 0o700) }
         } catch {
             if !error.isNameTaken { throw error }
+            return
         }
+        guard newOwner != nil else { return }
+        bestEffort("the owner of the directory is locked out then") { () throws(SystemError) in
+            try giveAway(openFile(name, Self.flags))
+        }
+    }
+
+    /// Gives a new file or directory the owner that it is to have. By its descriptor: the name may be another file's by now.
+    private func giveAway(_ file: borrowing OpenFile) throws(SystemError) {
+        guard let newOwner else { return }
+        let (descriptor, name) = (file.descriptor, file.name)
+        _ = try layer.call(.changeOwner, name) { fchown(descriptor, newOwner.user, newOwner.group) }
     }
 
     /// Opens the file `name` for reading. Never waits, for any kind of file.
@@ -92,11 +109,16 @@ final class Directory: Sendable {
         return try file.status().isRegular ? file.read(byteCount, at: 0) : nil
     }
 
-    /// Makes the file `name`, `0600`, and opens it for writing; throws `EEXIST` if something has that name.
-    func makeFile(_ name: String) throws(SystemError) -> OpenFile {
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    /// Makes the file `name`, `0600`, and opens it for writing, or as `access` says; throws `EEXIST` if something has that
+    /// name.
+    func makeFile(_ name: String, access: Int32 = O_WRONLY) throws(SystemError) -> OpenFile {
+        let flags = access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let descriptor = try layer.call(.makeFile, name) { openat(file.descriptor, name, flags, 0o600) }
-        return OpenFile(descriptor: descriptor, name: name, layer: layer)
+        let made = OpenFile(descriptor: descriptor, name: name, layer: layer)
+        bestEffort("the owner of the directory is locked out then") { () throws(SystemError) in
+            try giveAway(made)
+        }
+        return made
     }
 
     /// The status of `name` itself, not of the target if it is a link; `nil` if nothing has that name.

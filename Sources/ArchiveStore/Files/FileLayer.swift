@@ -8,7 +8,7 @@ struct FileLayer: Sendable {
     /// The operation of a call.
     enum Operation: Sendable {
         case open, makeFile, makeDirectory, status, read, write, synchronize, close
-        case rename, link, remove, lock, unlock, list
+        case rename, link, remove, lock, unlock, list, changeOwner
     }
 
     struct Call: Sendable {

@@ -10,6 +10,7 @@ struct FileStatus {
     let isSymbolicLink: Bool
     /// How many names it has.
     let linkCount: Int
+    let owner: FileOwner
 
     init(_ status: stat) {
         identity = FileIdentity(
@@ -22,6 +23,7 @@ struct FileStatus {
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
         linkCount = Int(clamping: status.st_nlink)
+        owner = FileOwner(user: status.st_uid, group: status.st_gid)
     }
 
     /// The status of the file at `path`, which is not followed if it is a link.
@@ -36,4 +38,10 @@ struct FileStatus {
 struct FileIdentity: Hashable {
     let device: UInt64
     let number: UInt64
+}
+
+/// The user and the group that a file belongs to.
+struct FileOwner {
+    let user: uid_t
+    let group: gid_t
 }

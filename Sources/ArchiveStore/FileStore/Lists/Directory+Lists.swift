@@ -4,14 +4,19 @@ extension Directory {
     /// Opens the file `name` for reading and writing, made `0600` if it is missing and `create` is true; `nil` if it is
     /// missing. Never waits, for any kind of file.
     func list(_ name: String, create: Bool) throws(SystemError) -> OpenFile? {
-        let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | (create ? O_CREAT : 0)
-        do {
-            let operation = create ? FileLayer.Operation.makeFile : .open
-            let descriptor = try layer.call(operation, name) { openat(file.descriptor, name, flags, 0o600) }
-            return OpenFile(descriptor: descriptor, name: name, layer: layer)
-        } catch {
-            if error.isMissing, !create { return nil }
-            throw error
+        while true {
+            do throws(SystemError) {
+                return try openFile(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+            } catch {
+                guard error.isMissing else { throw error }
+                if !create { return nil }
+            }
+            do throws(SystemError) {
+                return try makeFile(name, access: O_RDWR)
+            } catch {
+                // Made by another process meanwhile.
+                guard error.isNameTaken else { throw error }
+            }
         }
     }
 
