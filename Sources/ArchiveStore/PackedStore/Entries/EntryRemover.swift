@@ -27,8 +27,8 @@ final class EntryRemover: Sendable {
 
     /// Removes the entry of a key if it is chosen, and does not wait for the device.
     ///
-    /// Where a wait for the device has failed, the removal of a key without an entry is appended anew: the one that was
-    /// appended before may be lost.
+    /// The removal of a key without an entry is appended as well where a wait for the device has failed, since the removal
+    /// that was appended before may be lost, and where other processes were not told that segments are gone.
     ///
     /// - Returns: whether the entry was removed, and the place up to which the log must be on the device.
     func remove(
@@ -36,9 +36,9 @@ final class EntryRemover: Sendable {
         _ digest: KeyDigest,
         where isChosen: (EntryInformation) -> Bool = { _ in true }
     ) throws(StoreError) -> (isRemoved: Bool, end: RecordPlace) {
-        let repeats = commits.hasFailed
+        let isAppendedAnyway = commits.hasFailed || reader.status.owesFloor
         // No lock is taken where there is no entry.
-        guard repeats || reader.index.slot(digest) != nil else { return (false, tail.end) }
+        guard isAppendedAnyway || reader.index.slot(digest) != nil else { return (false, tail.end) }
         var end = tail.end
         var evictions = Evictions()
         defer { user.tell(evictions) }
@@ -55,7 +55,7 @@ final class EntryRemover: Sendable {
                 return true
             }
             guard let found else {
-                if repeats { try appendRemoval(of: key, digest, to: &state, evictions: &evictions) }
+                if isAppendedAnyway { try appendRemoval(of: key, digest, to: &state, evictions: &evictions) }
                 return false
             }
             guard isChosen(reader.information(found, key: key.string)) else { return false }

@@ -22,7 +22,9 @@ struct SegmentLog: Sendable {
     /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
     var lostHashes: [UInt64] = []
     /// The segment of a floor for which there was no room yet.
-    private var owedFloor: UInt32?
+    private var owedFloor: UInt32? {
+        didSet { status.owesFloor = owedFloor != nil }
+    }
     /// The tail's number when slots without records were last removed; 0 if they never were.
     var cleanedSegment: UInt32 = 0
 
@@ -314,7 +316,8 @@ struct SegmentLog: Sendable {
 
     /// Appends the floor for which there was no room until now.
     mutating func appendOwedFloor() throws(StoreError) {
-        guard let number = owedFloor.take() else { return }
+        guard let number = owedFloor else { return }
+        owedFloor = nil
         var floor = RecordDraft.floor(number)
         do throws(StoreError) {
             _ = try append(&floor)
