@@ -44,7 +44,7 @@ extension ModelCache {
         ids: some Sequence<Model.ID>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
-        try await engine.fetch(type, Array(ids), mode: mode)
+        try await engine.fetch(type, Array(ids), mode: mode).mapValues(\.value)
     }
 
     /// Returns the model that a link refers to. All else is as for ``fetch(_:id:_:)``.
@@ -60,7 +60,7 @@ extension ModelCache {
         _ links: some Sequence<Link<Model>>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
-        try await engine.fetch(Model.self, links.map(\.id), mode: mode)
+        try await engine.fetch(Model.self, links.map(\.id), mode: mode).mapValues(\.value)
     }
 
     // MARK: Reading stored models

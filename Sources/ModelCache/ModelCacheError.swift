@@ -7,7 +7,7 @@ public struct ModelCacheError: Error, Sendable {
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
             case invalidAccount, invalidModel, unknownModel, notFound, offline, noTransport, transport, status
-            case decodingFailed, cursorRefused, storage, closed
+            case decodingFailed, cursorRefused, notKept, storage, closed
         }
 
         private let base: Base
@@ -34,6 +34,9 @@ public struct ModelCacheError: Error, Sendable {
         /// The server does not take the cursor of a page any more (400, 404, 410, 422). The list is stale: the next fetch
         /// loads it from the start.
         public static let cursorRefused = Code(base: .cursorRefused)
+        /// The server forbids to keep a page of a list (`no-store`), so there is no place from which the page behind it could
+        /// be asked for. Is never thrown: `onFailure` is told.
+        public static let notKept = Code(base: .notKept)
         /// The disk failed; `cause` is the `CacheError`.
         public static let storage = Code(base: .storage)
         /// The cache was closed or erased.

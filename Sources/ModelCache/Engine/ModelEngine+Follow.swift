@@ -9,16 +9,16 @@ extension ModelEngine {
         _ type: Model.Type,
         _ ids: [Model.ID],
         mode: FetchMode
-    ) async throws -> [Model.ID: Model] {
+    ) async throws -> [Model.ID: ModelSnapshot<Model>] {
         var distinct: [Model.ID] = []
         var seen = Set<Model.ID>()
         for id in ids where seen.insert(id).inserted { distinct.append(id) }
-        var found: [Model.ID: Model] = [:]
+        var found: [Model.ID: ModelSnapshot<Model>] = [:]
         var wanted: [Model.ID] = []
         let isOffline = self.mode.withLock { $0 } == .offline
         for (id, snapshot) in zip(distinct, try await snapshots(type, distinct.map(\.cacheKey))) {
             let snapshot: ModelSnapshot<Model>? = snapshot
-            if let snapshot { found[id] = snapshot.value }
+            if let snapshot { found[id] = snapshot }
             if isOffline || (mode != .reload && snapshot?.freshness.isFresh == true) { continue }
             if mode != .reload, let snapshot,
                 try await servesWhileLoading(type, id, freshness: snapshot.freshness, mode: mode)
@@ -29,7 +29,7 @@ extension ModelEngine {
             }
         }
         guard !wanted.isEmpty else { return found }
-        for (id, model) in try await load(type, wanted, mode: mode) { found[id] = model }
+        for (id, snapshot) in try await load(type, wanted, mode: mode) { found[id] = snapshot }
         return found
     }
 
@@ -38,7 +38,7 @@ extension ModelEngine {
         _ type: Model.Type,
         _ ids: [Model.ID],
         mode: FetchMode
-    ) async throws -> [Model.ID: Model?] {
+    ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         if ids.count > 1, let request = Model.request(for: ids) {
             do {
                 return try await load(type, ids, by: request)
@@ -46,23 +46,23 @@ extension ModelEngine {
                 return try await stale(type, ids, mode: mode, after: error)
             }
         }
-        let loaded = try await withThrowingTaskGroup(of: (Model.ID, Model?).self) { group in
+        let loaded = try await withThrowingTaskGroup(of: (Model.ID, ModelSnapshot<Model>?).self) { group in
             // The server is asked for a few at a time.
             var rest = ids[...]
             func addNext() {
                 guard let id = rest.popFirst() else { return }
                 group.addTask { [self] in
                     do {
-                        return (id, try await fetch(type, id, mode: mode).value)
+                        return (id, try await fetch(type, id, mode: mode))
                     } catch let error as ModelCacheError where error.code == .notFound {
                         return (id, nil)
                     }
                 }
             }
             for _ in 0..<6 { addNext() }
-            var loaded: [Model.ID: Model?] = [:]
-            while let (id, model) = try await group.next() {
-                loaded[id] = .some(model)
+            var loaded: [Model.ID: ModelSnapshot<Model>?] = [:]
+            while let (id, snapshot) = try await group.next() {
+                loaded[id] = .some(snapshot)
                 addNext()
             }
             return loaded
@@ -74,7 +74,7 @@ extension ModelEngine {
         _ type: Model.Type,
         _ ids: [Model.ID],
         by request: ModelRequest
-    ) async throws -> [Model.ID: Model?] {
+    ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         let name = Self.loadName(type, ids, in: try await bookkeeping())
         return try await loads.join(name) { [self] in try await loadOnce(type, ids, by: request) }
     }
@@ -95,7 +95,7 @@ extension ModelEngine {
         _ ids: [Model.ID],
         by request: ModelRequest,
         attempts: Int = attempts
-    ) async throws -> [Model.ID: Model?] {
+    ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         let bookkeeping = try await bookkeeping()
         let answer = try await send(request, bookkeeping)
         guard (200..<300).contains(answer.response.status) else {
@@ -113,9 +113,9 @@ extension ModelEngine {
         } catch {
             throw ModelCacheError(.decodingFailed, "the answer is no array of \(Model.modelName)", cause: error)
         }
-        var found: [Model.ID: Model?] = [:]
+        var found: [Model.ID: ModelSnapshot<Model>?] = [:]
         for id in ids { found[id] = .some(nil) }
-        for model in models { found[model.id] = model }
+        for model in models { found[model.id] = Self.unstored(model, of: answer) }
         guard answer.lifetime.isStored else { return found }
         var arrivals = Arrivals()
         arrivals.add(body.nested)
@@ -141,7 +141,7 @@ extension ModelEngine {
             guard let snapshot: ModelSnapshot<Model> = snapshot, !given.contains(snapshot.value.id) else {
                 continue
             }
-            found[snapshot.value.id] = snapshot.value
+            found[snapshot.value.id] = snapshot
         }
         let isInvalidated = models.indices.contains { index in
             merged[index].map { wasInvalidated($0, keys[index], after: answer, in: bookkeeping) } ?? false
@@ -162,7 +162,7 @@ extension ModelEngine {
         _ ids: [Model.ID],
         mode: FetchMode,
         after error: any Error
-    ) async throws -> [Model.ID: Model?] {
+    ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         if mode == .reload || !Self.allowsStale(error) { throw error }
         let table = try await table(type)
         let records = try await records(table.records, ids.map(\.cacheKey))

@@ -108,7 +108,10 @@ extension ModelEngine {
             answer = try await send(request.unconditional, bookkeeping)
         }
         let page = try page(list, answer, after: nil)
-        guard answer.lifetime.isStored else { return unstored(list, page.page, of: answer) }
+        guard answer.lifetime.isStored else {
+            reportUnkept(page.page)
+            return unstored(list, page.page, of: answer)
+        }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
         let ids = page.page.elements.cacheKeys
@@ -156,10 +159,22 @@ extension ModelEngine {
         ListSnapshot(
             elements: page.elements,
             holes: [],
-            hasMore: page.next != nil,
+            hasMore: false,
             fetchedAt: answer.receivedAt,
             freshness: .stale(since: answer.receivedAt, because: .expired),
-            isChanging: false
+            isChanging: false,
+            isStored: false
+        )
+    }
+
+    /// Tells that a list ends here although the server has more of it.
+    private func reportUnkept<Element>(_ page: Page<Element>) {
+        if page.next == nil { return }
+        report(
+            ModelCacheError(
+                .notKept,
+                "the server forbids to keep a page of \(Element.modelName) (no-store), so no page behind it can be loaded"
+            )
         )
     }
 
@@ -263,7 +278,10 @@ extension ModelEngine {
             try await refuse(end, of: list, answer)
         }
         let page = try page(list, answer, after: cursor)
-        guard answer.lifetime.isStored else { return .notKept(page.page) }
+        guard answer.lifetime.isStored else {
+            reportUnkept(page.page)
+            return .notKept(page.page)
+        }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
         let ids = page.page.elements.cacheKeys

@@ -210,12 +210,13 @@ extension ModelEngine {
     }
 
     /// A model that is not kept.
-    private static func unstored<Model: CachedModel>(_ model: Model, of answer: Answer) -> ModelSnapshot<Model> {
+    static func unstored<Model: CachedModel>(_ model: Model, of answer: Answer) -> ModelSnapshot<Model> {
         ModelSnapshot(
             value: model,
             fetchedAt: answer.receivedAt,
             freshness: .stale(since: answer.receivedAt, because: .expired),
-            isChanging: false
+            isChanging: false,
+            isStored: false
         )
     }
 

@@ -10,6 +10,8 @@ public struct ModelSnapshot<Model: CachedModel>: Sendable, Equatable {
     public let freshness: Freshness
     /// Whether it shows changes that the server has not confirmed yet.
     public let isChanging: Bool
+    /// `false` for one that is returned and not kept.
+    var isStored = true
 }
 
 /// A list as it is stored, with its age.
@@ -18,7 +20,8 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     public let elements: [List.Element]
     /// The identities of elements that are not stored any more.
     public let holes: [List.Element.ID]
-    /// Whether the server has more elements behind the last one.
+    /// Whether the server has more elements behind the last one; `false` behind a page that it forbids to keep
+    /// (`no-store`): there is no place then from which to go on, of which `onFailure` is told.
     public let hasMore: Bool
     /// When the answer with the first page came; `nil`: the list exists by an unconfirmed change only.
     public let fetchedAt: Date?
@@ -26,6 +29,8 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     public let freshness: Freshness
     /// Whether it shows changes of the list that the server has not confirmed yet.
     public let isChanging: Bool
+    /// `false` for one that is returned and not kept.
+    var isStored = true
 
     /// The list with a page that is not kept behind it.
     func followed(by page: Page<List.Element>) -> ListSnapshot {
@@ -33,10 +38,11 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
         return ListSnapshot(
             elements: elements + page.elements.filter { !known.contains($0.id) },
             holes: holes,
-            hasMore: page.next != nil,
+            hasMore: false,
             fetchedAt: fetchedAt,
             freshness: freshness,
-            isChanging: isChanging
+            isChanging: isChanging,
+            isStored: false
         )
     }
 }

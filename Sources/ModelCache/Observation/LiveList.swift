@@ -57,7 +57,7 @@ public final class LiveList<List: ModelList>: Observable {
     ///
     /// - Parameter mode: how a stale list is used.
     public func load(_ mode: FetchMode = .automatic) async {
-        await state.load { _ = try await engine.fetch(list, mode: mode) }
+        await load { try await engine.fetch(list, mode: mode) }
     }
 
     /// Asks the server for the first page, and returns when it shows, or ``error`` has the failure.
@@ -65,6 +65,13 @@ public final class LiveList<List: ModelList>: Observable {
 
     /// Loads the page behind the last element, if there is one, and returns when it shows, or that has failed.
     public func loadMore() async {
-        await state.load { _ = try await engine.fetchMore(of: list) }
+        await load { try await engine.fetchMore(of: list) }
+    }
+
+    private func load(_ body: () async throws -> ListSnapshot<List>) async {
+        await state.load {
+            let fetched = try await body()
+            return .init(snapshot: fetched, isStored: fetched.isStored)
+        }
     }
 }

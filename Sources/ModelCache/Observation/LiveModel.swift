@@ -16,7 +16,7 @@ import Observation
 /// ```
 ///
 /// The model is read from memory or disk soon after the object was made. The server is asked by ``load(_:)`` and
-/// ``reload()`` alone. Changes end with the last reference to the object, and when the cache is closed or erased: a closed
+/// ``reload()`` alone. A model that the server forbids to keep (`no-store`) shows until the stored one changes. Changes end with the last reference to the object, and when the cache is closed or erased: a closed
 /// cache leaves the last snapshot, an erased one none.
 @MainActor
 public final class LiveModel<Model: CachedModel>: Observable {
@@ -50,7 +50,10 @@ public final class LiveModel<Model: CachedModel>: Observable {
     ///
     /// - Parameter mode: how a stale model is used.
     public func load(_ mode: FetchMode = .automatic) async {
-        await state.load { _ = try await engine.fetch(Model.self, id, mode: mode) }
+        await state.load {
+            let fetched = try await engine.fetch(Model.self, id, mode: mode)
+            return .init(snapshot: fetched, isStored: fetched.isStored)
+        }
     }
 
     /// Asks the server, also if the stored model is fresh, and returns when the answer shows, or ``error`` has the failure.

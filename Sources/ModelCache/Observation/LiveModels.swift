@@ -37,7 +37,10 @@ public final class LiveModels<Model: CachedModel>: Observable {
     ///
     /// - Parameter mode: how stale models are used.
     public func load(_ mode: FetchMode = .automatic) async {
-        await state.load { _ = try await engine.fetch(Model.self, ids, mode: mode) }
+        await state.load {
+            let fetched = try await engine.fetch(Model.self, ids, mode: mode)
+            return .init(snapshot: fetched, isStored: fetched.values.allSatisfy(\.isStored))
+        }
     }
 
     /// Asks the server for all of them, and returns when the answer shows, or ``error`` has the failure.

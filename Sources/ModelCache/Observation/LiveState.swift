@@ -17,6 +17,10 @@ final class LiveState<Snapshot: Sendable & Equatable> {
     @ObservationIgnored private let read: @Sendable () async throws(ModelCacheError) -> Snapshot
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var shownCount = 0
+    /// The last snapshot of the stored models.
+    @ObservationIgnored private var stored: Snapshot
+    /// Whether the snapshot is not that one, but of an answer that is not kept. It shows until the stored one changes.
+    @ObservationIgnored private var isUnkept = false
     @ObservationIgnored private var lastLoad = 0
 
     /// - Parameters:
@@ -33,6 +37,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         self.empty = empty
         self.read = read
         snapshot = empty
+        stored = empty
         following = Task { [weak self] in
             for await snapshot in updates { self?.show(snapshot) }
             self?.end()
@@ -43,11 +48,16 @@ final class LiveState<Snapshot: Sendable & Equatable> {
 
     var isLoading: Bool { loadCount > 0 || !isRead }
 
-    private func show(_ snapshot: Snapshot) {
+    /// Shows a snapshot of the stored models.
+    private func show(_ stored: Snapshot) {
         shownCount += 1
         isRead = true
+        let hasChanged = stored != self.stored
+        self.stored = stored
+        if isUnkept, !hasChanged { return }
+        isUnkept = false
         // Views are told of changes only.
-        if self.snapshot != snapshot { self.snapshot = snapshot }
+        if snapshot != stored { snapshot = stored }
     }
 
     private func end() {
@@ -57,16 +67,28 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         if engine.isErased { snapshot = empty }
     }
 
+    /// The result of a load.
+    struct Loaded {
+        let snapshot: Snapshot
+        /// Whether it is of the stored models; otherwise of an answer that is not kept.
+        let isStored: Bool
+    }
+
     /// Runs a load, and shows its result before it returns.
-    func load(_ body: () async throws -> Void) async {
+    func load(_ body: () async throws -> Loaded) async {
         lastLoad += 1
         let number = lastLoad
         loadCount += 1
         defer { loadCount -= 1 }
         error = nil
         do {
-            try await body()
+            let loaded = try await body()
+            if loaded.isStored { isUnkept = false }
             try await catchUp()
+            if !loaded.isStored, !isEnded {
+                isUnkept = true
+                snapshot = loaded.snapshot
+            }
         } catch let failure as ModelCacheError {
             isRead = true
             // An earlier load that fails later says nothing of the present.
@@ -76,7 +98,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         }
     }
 
-    /// Shows the present snapshot, unless the following task was quicker. That task also shows changes that come after
+    /// Shows the present snapshot of the stored models, unless the following task was quicker. That task also shows changes that come after
     /// it was read.
     private func catchUp() async throws(ModelCacheError) {
         let before = shownCount
