@@ -134,15 +134,33 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, Sendable {
             let failure = HTTPTransportError(.notHTTP, "the server's answer is none of HTTP")
             return pending.resume(with: .failure(failure))
         }
+        pending.resume(with: .success(ModelResponse(response, body: pending.body)))
+    }
+
+    /// A request for credentials, of which there are none: the refusal is the answer.
+    ///
+    /// Where no credentials are given, URLSession waits on Linux until its time is over. Other challenges, such as the trust
+    /// in a server, have no answer of HTTP.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard challenge.proposedCredential == nil, let response = challenge.failureResponse as? HTTPURLResponse
+        else { return completionHandler(.performDefaultHandling, nil) }
+        let pending = state.withLock { $0.pending.removeValue(forKey: task.taskIdentifier) }
+        pending?.resume(with: .success(ModelResponse(response, body: pending?.body ?? Data())))
+        completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+}
+
+extension ModelResponse {
+    fileprivate init(_ response: HTTPURLResponse, body: Data) {
         let headers = response.allHeaderFields.compactMap { name, value -> (String, String)? in
             guard let name = name as? String, let value = value as? String else { return nil }
             return (name, value)
         }
-        let answer = ModelResponse(
-            status: response.statusCode,
-            headers: ModelHeaders(headers),
-            body: pending.body
-        )
-        pending.resume(with: .success(answer))
+        self.init(status: response.statusCode, headers: ModelHeaders(headers), body: body)
     }
 }

@@ -57,6 +57,30 @@ import TypedCache
         #expect(try await String(decoding: transport.send(.get("/count")).body, as: UTF8.self) == "4")
     }
 
+    /// On Linux a URLSession waits for credentials until its time is over.
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            (401, "WWW-Authenticate", "Basic realm=\"r\""),
+            (401, "WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\""),
+            (401, "WWW-Authenticate", "Bearer"), (407, "Proxy-Authenticate", "Basic realm=\"r\""),
+        ]
+    )
+    func aServerThatAsksForCredentialsIsAnswered(status: Int, name: String, scheme: String) async throws {
+        let server = try LocalServer()
+        let transport = try URLSessionTransport(base: server.url, timeout: .seconds(1_000))
+        let request = ModelRequest.get(
+            "/challenge",
+            query: ["status": "\(status)", "name": name, "scheme": scheme]
+        )
+        for _ in 0..<2 {
+            let response = try await transport.send(request)
+            #expect(response.status == status)
+            #expect(response.headers[name] == scheme)
+        }
+        #expect(try await transport.send(.get("/echo")).status == 200)
+    }
+
     @Test func aWholeURLOfAnotherServerGetsNoSecret() async throws {
         let server = try LocalServer()
         let other = try LocalServer()
@@ -255,6 +279,9 @@ private final class LocalServer: Sendable {
                 if steps[1] == 'echo': return self.echo()
                 if steps[1] == 'statuses': return self.echo(' '.join(statuses))
                 if steps[1] == 'status': return self.answer(b'', int(steps[2]), [('Cache-Control', 'max-age=60')])
+                if steps[1] == 'challenge':
+                    asked = urllib.parse.parse_qs(parts.query)
+                    return self.answer(b'no', int(asked['status'][0]), [(asked['name'][0], asked['scheme'][0])])
                 if steps[1] == 'loop': return self.answer(b'', 302, [('Location', '/loop')])
                 if steps[1] == 'redirect':
                     return self.answer(b'', 302, [('Location', urllib.parse.parse_qs(parts.query)['to'][0])])
