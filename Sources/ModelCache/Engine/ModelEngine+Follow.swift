@@ -115,8 +115,12 @@ extension ModelEngine {
         }
         var found: [Model.ID: ModelSnapshot<Model>?] = [:]
         for id in ids { found[id] = .some(nil) }
-        for model in models { found[model.id] = Self.unstored(model, of: answer) }
+        // Others were not asked for.
+        for model in models where found[model.id] != nil { found[model.id] = Self.unstored(model, of: answer) }
         guard answer.lifetime.isStored else { return found }
+        for (id, model) in found where model == nil {
+            try await remove(type, id.cacheKey, asOf: answer.revision)
+        }
         var arrivals = Arrivals()
         arrivals.add(body.nested)
         arrivals.add(models, from: .detail)
@@ -137,10 +141,10 @@ extension ModelEngine {
             return try await loadOnce(type, ids, by: request, attempts: attempts - 1)
         }
         let given = Set(overtaken.map { models[$0].id })
-        for snapshot in try await snapshots(Model.self, ids.map(\.cacheKey)) {
-            guard let snapshot: ModelSnapshot<Model> = snapshot, !given.contains(snapshot.value.id) else {
-                continue
-            }
+        // The server has not left them out.
+        let known = ids.filter { found[$0] != .some(nil) && !given.contains($0) }
+        for snapshot in try await snapshots(Model.self, known.map(\.cacheKey)) {
+            guard let snapshot: ModelSnapshot<Model> = snapshot else { continue }
             found[snapshot.value.id] = snapshot
         }
         let isInvalidated = models.indices.contains { index in
