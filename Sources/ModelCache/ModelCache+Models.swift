@@ -34,8 +34,8 @@ extension ModelCache {
 
     /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
     ///
-    /// Models that the server does not have are left out, and removed here too; offline, those that are not stored. A type that has a request for
-    /// several models sends one; the models of another type are asked for one by one, six at a time.
+    /// Models that the server does not have are left out, and removed here too; offline, those that are not stored. A type
+    /// that has a request for several models sends one; the models of another type are asked for one by one, six at a time.
     ///
     /// - Throws: as for one model: where one cannot be loaded, and no stale one may be shown in its place, none is
     ///   returned. The others that were loaded are stored.

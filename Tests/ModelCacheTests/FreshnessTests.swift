@@ -138,6 +138,27 @@ import TypedCache
         await expect(.status) { _ = try await models.fetch(User.self, id: 3) }
     }
 
+    /// A program that shows stale values learns why they are.
+    @Test func aFailureThatAStaleValueCoversIsTold() async throws {
+        let stage = try Stage()
+        let models = try await openWithStaleEntries(stage)
+        stage.server.answerUser(2, "b")
+        _ = try await models.fetch(User.self, id: 2)
+        stage.clock.advance(by: .seconds(3_600))
+        stage.server.answer("/users/1", .json(#"{"id": 1, "title": "renamed"}"#))
+        #expect(try await models.fetch(User.self, id: 1).name == "a")
+        #expect(stage.failures.all.map(\.code) == [.decodingFailed])
+        stage.server.fail("/users")
+        #expect(try await models.fetch(User.self, ids: [1, 2]).count == 2)
+        #expect(stage.failures.all.map(\.code) == [.decodingFailed, .transport])
+        stage.server.answer("/articles?topic=swift", .empty, status: 503)
+        #expect(try await models.fetch(Feed(topic: "swift")).elements.map(\.id) == [1])
+        #expect(stage.failures.all.map(\.code) == [.decodingFailed, .transport, .status])
+        // One that is thrown is not told as well.
+        await expect(.transport) { _ = try await models.fetch(User.self, ids: [1, 2], .reload) }
+        #expect(stage.failures.all.count == 3)
+    }
+
     @Test func aModelThatTheServerHasNoMoreIsRemoved() async throws {
         let stage = try Stage()
         stage.server.answerUser(1, "a")

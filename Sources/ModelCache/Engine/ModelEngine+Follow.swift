@@ -175,6 +175,7 @@ extension ModelEngine {
                 record.state.varying.isEmpty || record.state.matches(Model.request(for: id))
             else { throw error }
         }
+        reportUnthrown(error)
         return [:]
     }
 }

@@ -32,6 +32,7 @@ extension ModelEngine {
             guard Self.allowsStale(error), let stored = try await servedOnError(list) else {
                 throw error
             }
+            reportUnthrown(error)
             return stored
         }
     }
@@ -46,7 +47,7 @@ extension ModelEngine {
             _ = try await fetch(List.Element.self, stored.holes, mode: mode)
         } catch {
             if error is CancellationError { throw error }
-            reportBackground(error)
+            reportUnthrown(error)
         }
         return try await snapshot(list) ?? stored
     }

@@ -40,6 +40,7 @@ extension ModelEngine {
             guard mode != .reload, Self.allowsStale(error), let stored = try await servedOnError(type, id) else {
                 throw error
             }
+            reportUnthrown(error)
             return stored
         }
     }
@@ -101,13 +102,14 @@ extension ModelEngine {
         _ name: String,
         _ body: @escaping @Sendable () async throws -> Output
     ) {
-        loads.start(name, body) { [self] in reportBackground($0) }
+        loads.start(name, body) { [self] in reportUnthrown($0) }
     }
 
-    func reportBackground(_ error: any Error) {
+    /// Reports the failure of a load that no caller gets: one in the background, or one that a stale value stands in for.
+    func reportUnthrown(_ error: any Error) {
         if error is CancellationError { return }
         guard let error = error as? ModelCacheError else {
-            return report(ModelCacheError(.transport, "a load in the background failed", cause: error))
+            return report(ModelCacheError(.transport, "a load failed", cause: error))
         }
         if error.code != .closed { report(error) }
     }
