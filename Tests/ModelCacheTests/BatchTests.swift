@@ -7,6 +7,33 @@ import Testing
 import TypedCache
 import TypedCacheTesting
 
+/// A server of models that are asked for one by one, each of which answers when it is told to.
+private final class CountingServer: ModelTransport {
+    private struct State {
+        var current = 0
+        var most = 0
+        var all = 0
+    }
+
+    private let state = Mutex(State())
+    /// The most requests that were under way at once.
+    var most: Int { state.withLock { $0.most } }
+    var all: Int { state.withLock { $0.all } }
+
+    func send(_ request: ModelRequest) async throws -> ModelResponse {
+        state.withLock { state in
+            state.current += 1
+            state.most = max(state.most, state.current)
+            state.all += 1
+        }
+        await pause()
+        state.withLock { $0.current -= 1 }
+        let id = request.path.split(separator: "/").last ?? ""
+        if id == "7" { return ModelResponse(status: 500) }
+        return ModelResponse(body: Data(#"{"id": \#(id), "title": "new", "author": 7}"#.utf8))
+    }
+}
+
 /// Several models by one call.
 @Suite struct BatchTests {
     private func answer(_ server: StubTransport, _ names: [Int: String], headers: ModelHeaders = [:]) {
@@ -58,5 +85,44 @@ import TypedCacheTesting
         let models = try await stage.open()
         answer(stage.server, [1: "a", 2: "b", 9: "other"], headers: headers)
         #expect(try await models.fetch(User.self, ids: [1, 2]).mapValues(\.name) == [1: "a", 2: "b"])
+    }
+
+    // MARK: In the background
+
+    @Test func staleModelsAreLoadedTogetherInTheBackground() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        answer(stage.server, [1: "a", 2: "b", 3: "c"])
+        _ = try await models.fetch(User.self, ids: 1...3)
+        stage.clock.advance(by: .seconds(61))
+        answer(stage.server, [1: "A", 2: "B", 3: "C"])
+        let shown = try await models.fetch(User.self, ids: 1...3, .staleWhileRevalidate)
+        #expect(shown.mapValues(\.name) == [1: "a", 2: "b", 3: "c"])
+        await models.settle()
+        #expect(stage.server.requests.map(\.path) == ["/users", "/users"])
+        #expect(try await models.stored(User.self, id: 3)?.value.name == "C")
+    }
+
+    /// A failure of one leaves the others, and is told.
+    @Test func staleModelsOfATypeWithoutSuchARequestAreLoadedAFewAtATime() async throws {
+        let server = CountingServer()
+        let failures = Failures()
+        let clock = HandClock()
+        let models = try await ModelCache.inMemory(
+            types: [Article.self],
+            transport: server,
+            clock: clock,
+            onFailure: { failures.add($0) }
+        )
+        try await models.save((1...40).map { Article(id: $0, title: "old", author: Link(7)) })
+        clock.advance(by: .seconds(61))
+        let shown = try await models.fetch(Article.self, ids: 1...40, .staleWhileRevalidate)
+        #expect(shown.values.allSatisfy { $0.title == "old" })
+        await models.settle()
+        #expect(server.all == 40)
+        #expect(server.most <= 6)
+        let stored = try await models.stored(Article.self, ids: 1...40).mapValues(\.value.title)
+        #expect(stored.filter { $0.value == "old" }.keys.sorted() == [7])
+        #expect(failures.all.map(\.status) == [500])
     }
 }

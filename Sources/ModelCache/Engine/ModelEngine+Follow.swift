@@ -15,6 +15,7 @@ extension ModelEngine {
         for id in ids where seen.insert(id).inserted { distinct.append(id) }
         var found: [Model.ID: ModelSnapshot<Model>] = [:]
         var wanted: [Model.ID] = []
+        var refreshed: [Model.ID] = []
         let isOffline = self.mode.withLock { $0 } == .offline
         for (id, snapshot) in zip(distinct, try await snapshots(type, distinct.map(\.cacheKey))) {
             let snapshot: ModelSnapshot<Model>? = snapshot
@@ -23,11 +24,12 @@ extension ModelEngine {
             if mode != .reload, let snapshot,
                 try await servesWhileLoading(type, id, freshness: snapshot.freshness, mode: mode)
             {
-                try await refresh(type, id)
+                refreshed.append(id)
             } else {
                 wanted.append(id)
             }
         }
+        try await refresh(type, refreshed)
         guard !wanted.isEmpty else { return found }
         for (id, snapshot) in try await load(type, wanted, mode: mode) { found[id] = snapshot }
         return found
@@ -46,28 +48,54 @@ extension ModelEngine {
                 return try await stale(type, ids, mode: mode, after: error)
             }
         }
-        let loaded = try await withThrowingTaskGroup(of: (Model.ID, ModelSnapshot<Model>?).self) { group in
-            // The server is asked for a few at a time.
+        let loaded = try await fewAtATime(ids) { [self] id -> ModelSnapshot<Model>? in
+            do {
+                return try await fetch(type, id, mode: mode)
+            } catch let error as ModelCacheError where error.code == .notFound {
+                return nil
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: loaded)
+    }
+
+    /// Loads some models in the background, by one request or a few at a time. Failures are reported, each by itself.
+    nonisolated(nonsending) func refresh<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID]
+    ) async throws(ModelCacheError) {
+        if ids.isEmpty { return }
+        let name = Self.loadName(type, ids, in: try await bookkeeping())
+        if ids.count > 1, let request = Model.request(for: ids) {
+            return loadInBackground(name) { [self] in try await loadOnce(type, ids, by: request) }
+        }
+        loadInBackground(name) { [self] in
+            _ = try await fewAtATime(ids) { [self] id in
+                do { _ = try await load(type, id) } catch { reportUnthrown(error) }
+            }
+        }
+    }
+
+    /// Has `body` run for each identity, for six at once.
+    ///
+    /// - Throws: the first error; the others are cancelled.
+    private nonisolated(nonsending) func fewAtATime<ID: Sendable, Output: Sendable>(
+        _ ids: [ID],
+        _ body: @escaping @Sendable (ID) async throws -> Output
+    ) async throws -> [(ID, Output)] {
+        try await withThrowingTaskGroup(of: (ID, Output).self) { group in
             var rest = ids[...]
             func addNext() {
                 guard let id = rest.popFirst() else { return }
-                group.addTask { [self] in
-                    do {
-                        return (id, try await fetch(type, id, mode: mode))
-                    } catch let error as ModelCacheError where error.code == .notFound {
-                        return (id, nil)
-                    }
-                }
+                group.addTask { (id, try await body(id)) }
             }
             for _ in 0..<6 { addNext() }
-            var loaded: [Model.ID: ModelSnapshot<Model>?] = [:]
-            while let (id, snapshot) = try await group.next() {
-                loaded[id] = .some(snapshot)
+            var outputs: [(ID, Output)] = []
+            while let output = try await group.next() {
+                outputs.append(output)
                 addNext()
             }
-            return loaded
+            return outputs
         }
-        return loaded
     }
 
     private nonisolated(nonsending) func load<Model: CachedModel>(
