@@ -3,7 +3,8 @@ import Foundation
 extension ModelCache {
     /// Returns a list with its elements: the stored one if it is fresh, else with the server's first page.
     ///
-    /// Elements that are not stored any more are loaded by themselves; those that cannot be loaded are holes.
+    /// Elements that are not stored any more are loaded by themselves, with ``FetchMode/staleWhileRevalidate`` in the
+    /// background; those that cannot be loaded are holes.
     ///
     /// - Throws: as fetching a model, but for `.notFound`: that is a `.status`.
     public nonisolated(nonsending) func fetch<List: ModelList>(

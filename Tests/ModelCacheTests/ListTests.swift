@@ -128,6 +128,24 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         #expect(try await models.fetch(feed).holes == [2])
     }
 
+    @Test(arguments: [1, 2]) func aListWithHolesIsReturnedWhileTheyAreLoaded(count: Int) async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([3, 2, 1]))
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        for id in 1...count {
+            try await models.remove(Article.self, id: id)
+            stage.server.answer("/articles/\(id)", .json("{\"id\": \(id), \"title\": \"again\", \"author\": 7}"))
+            stage.server.hold("/articles/\(id)")
+        }
+        let shown = try await models.fetch(feed, .staleWhileRevalidate)
+        #expect(shown.holes.sorted() == Array(1...count))
+        for id in 1...count { stage.server.release("/articles/\(id)") }
+        await models.settle()
+        #expect(try await models.stored(feed)?.holes == [])
+        #expect(try await models.stored(feed)?.elements.last?.title == "again")
+    }
+
     /// A list and its elements are the same from memory, from disk, and from both, also with holes, elements that wait to be
     /// written, unconfirmed changes, and memory that has room for none of it.
     @Test func aListIsTheSameFromMemoryAndFromDisk() async throws {

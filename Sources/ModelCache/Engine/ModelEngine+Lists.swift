@@ -20,7 +20,11 @@ extension ModelEngine {
         }
         if let stored {
             if stored.freshness.isFresh { return stored }
-            if case .stale(_, .holes) = stored.freshness { return try await filled(list, stored, mode: mode) }
+            if case .stale(_, .holes) = stored.freshness {
+                guard mode == .staleWhileRevalidate else { return try await filled(list, stored, mode: mode) }
+                try await refresh(List.Element.self, stored.holes)
+                return stored
+            }
             if try await servesWhileLoading(list, stored.freshness, mode: mode) {
                 try await refresh(list)
                 return stored
