@@ -233,6 +233,48 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         #expect(try await models.fetchMore(of: Numbered()).elements.map(\.id) == [9, 1, 2, 3])
     }
 
+    /// Three elements a page, by offset.
+    private struct Three: ModelList {
+        typealias Element = Article
+        var listKey: String { "three" }
+        func request(after cursor: PageCursor?) -> ModelRequest { .get("/three", query: ["offset": cursor?.text]) }
+        func page(in body: ModelBody) throws -> Page<Article> {
+            let elements = try body.models(Article.self)
+            let count = (body.cursor?.offset ?? 0) + elements.count
+            return Page(elements, next: elements.count < 3 ? nil : .offset(count))
+        }
+    }
+
+    /// The offset of the list's end is the same, and counts other elements.
+    @Test(.timeLimit(.minutes(1)), arguments: [200, 410])
+    func aPageFromBeforeTheListBeganAnewLosesNoElement(status: Int) async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        func answer(_ ids: [Int]) {
+            for offset in stride(from: 0, through: 12, by: 3) {
+                let items = ids.dropFirst(offset).prefix(3).map {
+                    "{\"id\": \($0), \"title\": \"t\", \"author\": 7}"
+                }
+                let body = StubTransport.Body.json("[\(items.joined(separator: ", "))]")
+                stage.server.answer(offset == 0 ? "/three" : "/three?offset=\(offset)", body)
+            }
+        }
+        answer(Array(1...9))
+        _ = try await models.fetch(Three())
+        if status != 200 { stage.server.answer("/three?offset=3", .empty, status: status) }
+        stage.server.hold("/three?offset=3")
+        async let more = models.fetchMore(of: Three())
+        await stage.server.requested(2)
+        let later = [11, 12, 13] + Array(1...9)
+        answer(later)
+        _ = try await models.fetch(Three(), .reload)
+        stage.server.release("/three?offset=3")
+        #expect(try await more.elements.map(\.id) == [11, 12, 13, 1, 2, 3])
+        var shown = try #require(try await models.stored(Three()))
+        for _ in 0..<10 where shown.hasMore { shown = try await models.fetchMore(of: Three()) }
+        #expect(shown.elements.map(\.id) == later)
+    }
+
     @Test func aListWhoseKeyAnotherTypeHasIsAbsent() async throws {
         struct Users: ModelList {
             typealias Element = User

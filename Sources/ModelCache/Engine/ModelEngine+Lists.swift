@@ -279,8 +279,18 @@ extension ModelEngine {
     ) async throws -> NextPage<List.Element> {
         let bookkeeping = try await bookkeeping()
         let answer = try await send(list.request(after: cursor), bookkeeping)
+        // A page from before an invalidation is asked for anew, but for the last attempt. So is one by an offset from before
+        // the list began anew: the same number counts other elements now.
+        let isCurrent = { @Sendable (record: ListRecord?) in
+            guard let record, record.next == end else { return false }
+            if end.offset != nil, bookkeeping.comparable(record.state) > answer.revision { return false }
+            return alsoInvalidated
+                || bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision
+        }
+        guard isCurrent(try await record(lists().records, list.listKey)?.record) else { return .elsewhere }
         if [400, 404, 410, 422].contains(answer.response.status) {
-            try await refuse(end, of: list, answer)
+            try await refuse(list, answer, where: isCurrent)
+            return .elsewhere
         }
         let page = try page(list, answer, after: cursor)
         guard answer.lifetime.isStored else {
@@ -292,13 +302,6 @@ extension ModelEngine {
         let ids = page.page.elements.cacheKeys
         arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
-        let before = try await record(lists().records, list.listKey)?.record
-        // A page from before an invalidation is asked for anew, but for the last attempt.
-        let isCurrent = { @Sendable (record: ListRecord?) in
-            record?.next == end
-                && (alsoInvalidated || bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision)
-        }
-        guard isCurrent(before) else { return .elsewhere }
         let isAppended = Flag()
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
             guard isCurrent(record) else { return }
@@ -311,19 +314,23 @@ extension ModelEngine {
 
     /// Makes a list stale whose cursor the server does not take any more.
     ///
-    /// - Throws: `.cursorRefused`.
+    /// - Parameter isCurrent: whether the list still ends where the server was asked.
+    /// - Throws: `.cursorRefused`, if it does.
     private nonisolated(nonsending) func refuse(
-        _ cursor: PageCursor,
-        of list: some ModelList,
-        _ answer: Answer
+        _ list: some ModelList,
+        _ answer: Answer,
+        where isCurrent: @escaping @Sendable (ListRecord?) -> Bool
     ) async throws(ModelCacheError) {
+        let isRefused = Flag()
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard record?.next == cursor else { return }
+            guard isCurrent(record) else { return }
             record?.next = nil
             record?.last = nil
             record?.state.isRefused = true
+            isRefused.set()
         }
         try await merge(Arrivals(), lists: [change], answer.state)
+        guard isRefused.isSet else { return }
         throw ModelCacheError(
             .cursorRefused,
             "the server does not take the cursor of the next page any more; fetch the list again from its start",
