@@ -123,6 +123,31 @@ import Testing
         #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
     }
 
+    /// A part that is asked for behind the invalidation makes the entry later than it, but not fresh.
+    @Test(.timeLimit(.minutes(1))) func aNotModifiedFromBeforeAnInvalidationMakesNothingFresh() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        stage.server.answerUser(1, "a", headers: ["ETag": "\"a\"", "Cache-Control": "max-age=3600"])
+        _ = try await models.fetch(User.self, id: 1)
+        stage.clock.advance(by: .seconds(4_000))
+        stage.server.hold("/users/1")
+        async let fetched = models.fetch(User.self, id: 1)
+        try await requested(2, of: stage.server)
+        try await models.invalidate(.model(User.self, id: 1))
+        stage.server.answer(
+            "/articles?topic=swift",
+            .json(#"{"items": [{"id": 1, "title": "t", "author": {"id": 1, "name": "a"}}]}"#)
+        )
+        _ = try await models.fetch(Feed(topic: "swift"))
+        stage.server.answerUser(1, "new", headers: ["ETag": "\"b\"", "Cache-Control": "max-age=3600"])
+        stage.server.release("/users/1")
+        #expect(try await fetched.name == "a")
+        await models.settle()
+        #expect(stage.server.responses.filter { $0.headers["etag"] != nil }.map(\.status) == [200, 304, 200])
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "new")
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+    }
+
     /// Invalidations that come faster than pages do not have the server asked without end.
     @Test(.timeLimit(.minutes(1))) func aPageIsAskedForThreeTimesAtMostBecauseOfInvalidations() async throws {
         let stage = try Stage()

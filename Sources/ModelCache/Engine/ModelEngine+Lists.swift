@@ -227,7 +227,7 @@ extension ModelEngine {
             isThere.set()
             // Nothing of such an answer may be kept.
             guard answer.lifetime.isStored else { return }
-            state.renew(by: answer, bookkeeping, fresh: fresh)
+            state.renew(by: answer, bookkeeping, fresh: fresh, in: Self.scopes(of: list))
             record?.state = state
             record?.reopenEnd()
         }

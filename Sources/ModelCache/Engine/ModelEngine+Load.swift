@@ -240,15 +240,16 @@ extension ModelEngine {
         )
     }
 
-    /// Whether a model was invalidated while an answer that brought it was on its way.
+    /// Whether a model is stale that was invalidated while an answer that brought or confirmed it was on its way.
     func wasInvalidated<Model: CachedModel>(
         _ record: ModelRecord<Model>,
         _ key: String,
         after answer: Answer,
         in bookkeeping: Bookkeeping
     ) -> Bool {
-        guard case .stale(_, .invalidated) = freshness(of: record, key, bookkeeping) else { return false }
-        return record.state.revision == answer.revision
+        let scopes = Self.scopes(of: record.model, key)
+        return bookkeeping.latestInvalidation(of: scopes) > answer.revision
+            && !freshness(of: record, key, bookkeeping).isFresh
     }
 
     /// Renews a model that the server has called unchanged.
@@ -269,7 +270,8 @@ extension ModelEngine {
                 // Nothing of such an answer may be kept.
                 guard answer.lifetime.isStored else { return former }
                 var state = former.state
-                state.renew(by: answer, bookkeeping, fresh: Model.policy.fresh)
+                let scopes = Self.scopes(of: former.model, key)
+                state.renew(by: answer, bookkeeping, fresh: Model.policy.fresh, in: scopes)
                 let record = ModelRecord(model: former.model, state: state)
                 let groups = try self.apply([{ table.merged(key, to: record) }])
                 self.write(groups)

@@ -12,9 +12,21 @@ extension EntryState {
         )
     }
 
-    /// Renews an entry that the server has called unchanged, unless an answer to a later request has renewed it already.
-    mutating func renew(by answer: Answer, _ bookkeeping: Bookkeeping, fresh: Duration) {
-        let revision = max(bookkeeping.comparable(self), answer.revision)
+    /// Renews an entry that the server has called unchanged.
+    ///
+    /// One that was changed later keeps its later revision, which is behind invalidations that the answer knows nothing of:
+    /// it is not renewed then.
+    ///
+    /// - Parameter scopes: those of the entry.
+    mutating func renew(
+        by answer: Answer,
+        _ bookkeeping: Bookkeeping,
+        fresh: Duration,
+        in scopes: [InvalidationScope]
+    ) {
+        let own = bookkeeping.comparable(self)
+        if own > answer.revision, bookkeeping.latestInvalidation(of: scopes) > answer.revision { return }
+        let revision = max(own, answer.revision)
         renew(
             answer.lifetime,
             generation: bookkeeping.generation(of: revision),
