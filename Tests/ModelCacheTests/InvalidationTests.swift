@@ -148,6 +148,23 @@ import Testing
         #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
     }
 
+    /// They are stale in this process, and their observers are told.
+    @Test(.timeLimit(.minutes(1))) func observersAreToldOfAnInvalidationThatTheDiskRefuses() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "a", bio: "b"))
+        let updates = models.updates(of: User.self, id: 1).makeAsyncIterator()
+        #expect(await updates.next(isolation: #isolation)??.freshness.isFresh == true)
+        // The disk of the bookkeeping takes no file any more.
+        let bookkeeping = stage.directory.url.appending(path: "42/$bookkeeping")
+        try FileManager.default.removeItem(at: bookkeeping)
+        try Data().write(to: bookkeeping)
+        await expect(.storage) { try await models.invalidate(.type(User.self)) }
+        #expect(
+            await updates.next(isolation: #isolation)??.freshness == .stale(since: nil, because: .invalidated)
+        )
+    }
+
     /// Invalidations that come faster than pages do not have the server asked without end.
     @Test(.timeLimit(.minutes(1))) func aPageIsAskedForThreeTimesAtMostBecauseOfInvalidations() async throws {
         let stage = try Stage()

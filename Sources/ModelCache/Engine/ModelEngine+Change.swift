@@ -74,9 +74,10 @@ extension ModelEngine {
     nonisolated(nonsending) func invalidate(_ scopes: [InvalidationScope]) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
         let revision = try await nextRevision(bookkeeping)
+        // Memory has the invalidation also where the disk refuses it.
+        defer { bus.tellAll() }
         try await account.reading { () throws(ModelCacheError) in
             try bookkeeping.invalidate(scopes, at: revision)
         }
-        bus.tellAll()
     }
 }
