@@ -159,6 +159,27 @@ import TypedCache
         #expect(stage.failures.all.count == 3)
     }
 
+    /// The device's clock was ahead when the answer came, and was set back.
+    @Test func aValueFromTheFutureIsStale() async throws {
+        let stage = try Stage()
+        stage.clock.advance(by: .seconds(86_400))
+        stage.server.answerUser(1, "a", headers: ["Cache-Control": "max-age=60"])
+        stage.server.answerUser(2, "c", headers: ["Cache-Control": "max-age=60", "ETag": "\"c\""])
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
+        let models = try await stage.open()
+        for id in 1...2 { _ = try await models.fetch(User.self, id: id) }
+        _ = try await models.fetch(Feed(topic: "swift"))
+        stage.clock.advance(by: .seconds(-80_000))
+        #expect(try await models.stored(User.self, id: 1)?.freshness == .stale(since: nil, because: .expired))
+        #expect(try await models.stored(Feed(topic: "swift"))?.freshness.isFresh == false)
+        stage.server.answerUser(1, "b")
+        #expect(try await models.fetch(User.self, id: 1).name == "b")
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+        #expect(try await models.fetch(Feed(topic: "swift")).freshness.isFresh)
+        #expect(try await models.fetchSnapshot(User.self, id: 2).freshness.isFresh)
+        #expect(stage.server.responses.last?.status == 304)
+    }
+
     @Test func aModelThatTheServerHasNoMoreIsRemoved() async throws {
         let stage = try Stage()
         stage.server.answerUser(1, "a")

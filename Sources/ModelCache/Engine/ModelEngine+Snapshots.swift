@@ -72,7 +72,10 @@ extension ModelEngine {
 
     private func freshness(of state: EntryState) -> Freshness {
         guard let until = state.freshUntil else { return .fresh(until: nil) }
-        return clock.now < until ? .fresh(until: until) : .stale(since: until, because: .expired)
+        let now = clock.now
+        // The clock was set back since, so the entry's times say nothing.
+        if now < state.fetchedAt { return .stale(since: nil, because: .expired) }
+        return now < until ? .fresh(until: until) : .stale(since: until, because: .expired)
     }
 
     /// The scopes that a model belongs to.

@@ -32,7 +32,7 @@ extension EntryState {
     ) {
         self.revision = revision
         self.generation = generation
-        fetchedAt = max(fetchedAt, receivedAt)
+        fetchedAt = receivedAt
         let stated = lifetime.stated(over: validators?.lifetime)
         freshUntil = lifetime.end(of: stated, receivedAt: receivedAt, fresh: fresh)
         isRefused = false
