@@ -63,9 +63,10 @@ extension ModelEngine {
         _ type: Model.Type,
         _ ids: [Model.ID]
     ) async throws(ModelCacheError) {
-        if ids.isEmpty { return }
-        let name = Self.loadName(type, ids, in: try await bookkeeping())
-        if ids.count > 1, let request = Model.request(for: ids) {
+        guard let first = ids.first else { return }
+        let request = ids.count > 1 ? Model.request(for: ids) : nil
+        let name = Self.loadName(type, ids, by: request ?? Model.request(for: first), in: try await bookkeeping())
+        if let request {
             return loadInBackground(name) { [self] in try await loadOnce(type, ids, by: request) }
         }
         loadInBackground(name) { [self] in
@@ -103,19 +104,23 @@ extension ModelEngine {
         _ ids: [Model.ID],
         by request: ModelRequest
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
-        let name = Self.loadName(type, ids, in: try await bookkeeping())
+        let name = Self.loadName(type, ids, by: request, in: try await bookkeeping())
         return try await loads.join(name) { [self] in try await loadOnce(type, ids, by: request) }
     }
 
+    /// The name of a load. All else is as for one model.
+    ///
+    /// - Parameter request: for all of them, or for the first one.
     private static func loadName<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
+        by request: ModelRequest,
         in bookkeeping: Bookkeeping
     ) -> String {
         let scopes = [.type(type)] + ids.map { InvalidationScope.model(type, id: $0) }
         let invalidation = bookkeeping.latestInvalidation(of: scopes, anyTag: true)
         let keys = ids.map(\.cacheKey).sorted().joined(separator: "\u{0}")
-        return "b/\(invalidation.number)/\(Model.modelName)/\(keys)"
+        return "b/\(invalidation.number)/\(request.variant)/\(Model.modelName)/\(keys)"
     }
 
     private nonisolated(nonsending) func loadOnce<Model: CachedModel>(
@@ -168,7 +173,10 @@ extension ModelEngine {
         if !overtaken.isEmpty, attempts > 1 {
             return try await loadOnce(type, ids, by: request, attempts: attempts - 1)
         }
-        let given = Set(overtaken.map { models[$0].id })
+        let others = models.indices.filter { index in
+            merged[index].map { isOtherVariant($0.state, of: request, after: answer, in: bookkeeping) } ?? false
+        }
+        let given = Set((overtaken + others).map { models[$0].id })
         // The server has not left them out.
         let known = ids.filter { found[$0] != .some(nil) && !given.contains($0) }
         for snapshot in try await snapshots(Model.self, known.map(\.cacheKey)) {
@@ -179,7 +187,7 @@ extension ModelEngine {
             merged[index].map { wasInvalidated($0, keys[index], after: answer, in: bookkeeping) } ?? false
         }
         if isInvalidated {
-            loadInBackground(Self.loadName(type, ids, in: bookkeeping)) { [self] in
+            loadInBackground(Self.loadName(type, ids, by: request, in: bookkeeping)) { [self] in
                 try await loadOnce(type, ids, by: request)
             }
         }

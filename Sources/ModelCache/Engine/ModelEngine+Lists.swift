@@ -87,7 +87,8 @@ extension ModelEngine {
     /// The name of a load. All else is as for models.
     private static func loadName<List: ModelList>(_ list: List, in bookkeeping: Bookkeeping) -> String {
         let invalidation = bookkeeping.latestInvalidation(of: scopes(of: list))
-        return "l/\(invalidation.number)/\(List.Element.modelName)/\(list.listKey)"
+        let variant = list.request(after: nil).variant
+        return "l/\(invalidation.number)/\(variant)/\(List.Element.modelName)/\(list.listKey)"
     }
 
     nonisolated(nonsending) func load<List: ModelList>(_ list: List) async throws -> ListSnapshot<List> {
@@ -150,6 +151,11 @@ extension ModelEngine {
     ) async throws -> ListSnapshot<List> {
         guard let snapshot = try await snapshot(list) else {
             return unstored(list, page ?? Page([]), of: answer)
+        }
+        if let page, let state = try await record(lists().records, list.listKey)?.record.state,
+            isOtherVariant(state, of: list.request(after: nil), after: answer, in: bookkeeping)
+        {
+            return unstored(list, page, of: answer)
         }
         if case .stale(_, .invalidated) = snapshot.freshness { try await refresh(list) }
         return snapshot
@@ -247,6 +253,10 @@ extension ModelEngine {
         guard let shown = try await shown(list)?.entry.record,
             let record = try await record(lists().records, list.listKey)?.record
         else { return try await fetch(list, mode: .automatic) }
+        // Pages of several variants are no list.
+        if record.state.isOtherVariant(than: list.request(after: nil)) {
+            return try await fetch(list, mode: .automatic)
+        }
         guard let end = record.next, let cursor = record.cursor(under: shown) else {
             guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
             return snapshot
@@ -279,10 +289,11 @@ extension ModelEngine {
     ) async throws -> NextPage<List.Element> {
         let bookkeeping = try await bookkeeping()
         let answer = try await send(list.request(after: cursor), bookkeeping)
+        let first = list.request(after: nil)
         // A page from before an invalidation is asked for anew, but for the last attempt. So is one by an offset from before
-        // the list began anew: the same number counts other elements now.
+        // the list began anew: the same number counts other elements now. A list of another variant has no such page.
         let isCurrent = { @Sendable (record: ListRecord?) in
-            guard let record, record.next == end else { return false }
+            guard let record, record.next == end, !record.state.isOtherVariant(than: first) else { return false }
             if end.offset != nil, bookkeeping.comparable(record.state) > answer.revision { return false }
             return alsoInvalidated
                 || bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision

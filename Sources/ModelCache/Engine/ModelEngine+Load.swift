@@ -114,14 +114,15 @@ extension ModelEngine {
         if error.code != .closed { report(error) }
     }
 
-    /// The name of a load. No load from before an invalidation has it: a fetch that begins later waits for none of those.
+    /// The name of a load. No load from before an invalidation has it: a fetch that begins later waits for none of those. Nor
+    /// has one whose request has other headers, for the answer may depend on them.
     private static func loadName<Model: CachedModel>(
         _ type: Model.Type,
         _ id: Model.ID,
         in bookkeeping: Bookkeeping
     ) -> String {
         let invalidation = bookkeeping.latestInvalidation(of: [.type(type), .model(type, id: id)], anyTag: true)
-        return "m/\(invalidation.number)/\(Model.modelName)/\(id.cacheKey)"
+        return "m/\(invalidation.number)/\(Model.request(for: id).variant)/\(Model.modelName)/\(id.cacheKey)"
     }
 
     /// Loads a model; several that want the same one wait for one load.
@@ -190,9 +191,14 @@ extension ModelEngine {
         arrivals.add([model], from: .detail)
         try await merge(arrivals, answer.state)
         let merged = try await record(table.records, key)
-        if let merged, Self.hasOvertaken(merged, model, of: answer, in: bookkeeping) {
-            if attempts > 1 { return try await loadOnce(type, id, attempts: attempts - 1) }
-            return Self.unstored(model, of: answer)
+        if let merged {
+            if Self.hasOvertaken(merged, model, of: answer, in: bookkeeping) {
+                if attempts > 1 { return try await loadOnce(type, id, attempts: attempts - 1) }
+                return Self.unstored(model, of: answer)
+            }
+            if isOtherVariant(merged.state, of: request, after: answer, in: bookkeeping) {
+                return Self.unstored(model, of: answer)
+            }
         }
         let record =
             merged ?? ModelRecord(model: model, state: EntryState(answer, bookkeeping, fresh: Model.policy.fresh))
@@ -209,6 +215,16 @@ extension ModelEngine {
     ) -> Bool {
         bookkeeping.comparable(stored.state) > answer.revision && !Model.isComplete(stored.model)
             && Model.isComplete(whole)
+    }
+
+    /// Whether an entry is a later answer to a request with other headers, which an answer to this one gave way to.
+    func isOtherVariant(
+        _ entry: EntryState,
+        of request: ModelRequest,
+        after answer: Answer,
+        in bookkeeping: Bookkeeping
+    ) -> Bool {
+        bookkeeping.comparable(entry) > answer.revision && entry.isOtherVariant(than: request)
     }
 
     /// A model that is not kept.

@@ -59,4 +59,8 @@ extension EntryState {
 
     /// Whether the answer that brought the entry is one to this request, by its `Vary`.
     func matches(_ request: ModelRequest) -> Bool { Variants.match(varying, request) }
+
+    /// Whether that answer is one to other headers than this request has. One that depends on more than headers (`*`) may be
+    /// one to this request.
+    func isOtherVariant(than request: ModelRequest) -> Bool { varying[Variants.any] == nil && !matches(request) }
 }

@@ -8,7 +8,8 @@ public struct ModelRequest: Sendable, Hashable {
     public var path: String
     /// The parameters behind the path, in order, not yet escaped.
     public var query: [URLQueryItem]
-    /// The headers that the transport sends beside its own.
+    /// The headers that the transport sends beside its own. Fetches whose requests have other headers wait for no load of each
+    /// other: a header that is another one each time belongs into the transport.
     public var headers: ModelHeaders
     /// The body; empty for none.
     public var body: Data
@@ -52,6 +53,15 @@ public struct ModelRequest: Sendable, Hashable {
             Self.escaped(item.name) + (item.value.map { "=" + Self.escaped($0) } ?? "")
         }
         return "\(method) \(path)?\(parameters.joined(separator: "&"))"
+    }
+
+    /// A number that requests of one resource with the same headers have in common; another one in each process.
+    var variant: Int {
+        var hasher = Hasher()
+        hasher.combine(representation)
+        hasher.combine(headers)
+        hasher.combine(body)
+        return hasher.finalize()
     }
 
     /// A name or a value without the characters that stand between them.
