@@ -213,6 +213,20 @@ import Testing
         )
     }
 
+    /// The keys on the way to a value are those that its container was asked with, which types may look at.
+    @Test func codingPathsAreThoseOfJSONDecoder() {
+        let converting = decoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
+        for decoder in [decoder(), converting] {
+            for text in [#"{"foo_bar":{"v":1}}"#, #"{"5":{"v":2}}"#, #"{"id":{},"name":[1],"tags":{"a_b":[]}}"#] {
+                check([String: Placed].self, Array(text.utf8), decoder)
+                check([Int: Placed].self, Array(text.utf8), decoder)
+                check(Keyed.self, Array(text.utf8), decoder)
+                check(Placed.self, Array(text.utf8), decoder)
+            }
+        }
+        #expect(check([Placed].self, Array("[1,[2,[]]]".utf8), decoder()) != nil)
+    }
+
     @Test func escapesAreCheckedWhereTheirStringIsNotAskedFor() {
         func isOurs(_ escape: String) -> Bool {
             check(Several.self, Array("{\"other\": \"\(escape)\"}".utf8), decoder()) != nil

@@ -45,6 +45,9 @@ struct JSONTrial {
         try run([Several?].self, text)
         try run([String: Anything].self, text)
         try run(Placed.self, text)
+        try run([String: Placed].self, text)
+        try run([Int: Placed].self, text)
+        try run(Keyed.self, text)
         try run(Moment.self, text)
         try run([Moment].self, text)
         try run([Float].self, text)
@@ -183,6 +186,30 @@ struct Placed: Decodable, Equatable {
             }
         } else if var container = try? decoder.unkeyedContainer() {
             while !container.isAtEnd { inside.append(try container.decode(Placed.self)) }
+        }
+    }
+}
+
+/// Which keys the values below it are told.
+struct Keyed: Decodable, Equatable {
+    enum Key: Int, CodingKey { case id, name, tags }
+
+    private struct Told: Decodable, Equatable {
+        var path: [String]
+        var isKey: Bool
+
+        init(from decoder: any Decoder) throws {
+            path = decoder.codingPath.map { "\($0.stringValue) \($0.intValue ?? -1)" }
+            isKey = decoder.codingPath.last is Key
+        }
+    }
+
+    private var told: [Told] = []
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        for key in [Key.id, .name, .tags] {
+            if let value = try container.decodeIfPresent(Told.self, forKey: key) { told.append(value) }
         }
     }
 }

@@ -14,7 +14,7 @@ extension JSONPlace {
     }
 
     func context(_ text: String, at number: Int?) -> DecodingError.Context {
-        DecodingError.Context(codingPath: codingPath + (number.map { [key($0)] } ?? []), debugDescription: text)
+        DecodingError.Context(codingPath: path + (number.map { [key($0)] } ?? []), debugDescription: text)
     }
 
     func bool(_ item: JSONItem, at number: Int?) throws -> Bool {

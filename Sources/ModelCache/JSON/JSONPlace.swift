@@ -28,9 +28,19 @@ final class JSONPlace: Decoder {
 
     var userInfo: [CodingUserInfoKey: Any] { document.userInfo }
 
+    /// The way to this value. Below an object `JSONDecoder` has the keys that were asked for, of the types that ask, which
+    /// are not kept here.
     var codingPath: [any CodingKey] {
+        if isInObject { _ = document.unclear() }
+        return path
+    }
+
+    private var isInObject: Bool { parent.map { $0.item.kind == .object || $0.isInObject } ?? false }
+
+    /// The way to this value for errors, which `JSONDecoder` finds again.
+    var path: [any CodingKey] {
         guard let parent else { return [] }
-        return parent.codingPath + [absentName.map { JSONKey(stringValue: $0) } ?? parent.key(number)]
+        return parent.path + [absentName.map { JSONKey(stringValue: $0) } ?? parent.key(number)]
     }
 
     /// The key of an element or a member.

@@ -16,7 +16,7 @@ struct JSONUnkeyed: UnkeyedDecodingContainer {
     @inline(__always)
     private func item(_ type: Any.Type) throws -> JSONItem {
         if !isAtEnd { return place.item(currentIndex) }
-        let path = codingPath + [JSONKey(intValue: currentIndex)]
+        let path = place.path + [JSONKey(intValue: currentIndex)]
         throw DecodingError.valueNotFound(
             type,
             .init(codingPath: path, debugDescription: "The array is at its end.")
