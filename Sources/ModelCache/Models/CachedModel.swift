@@ -24,7 +24,8 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     static var modelName: String { get }
 
     /// The version of the type's fields; 1 by default. Raise it where an older model cannot be decoded any more, or
-    /// would be decoded to something else.
+    /// would be decoded to something else; also where a field is added that stored models should get, an optional one
+    /// too: otherwise they lack it for as long as the server calls them unchanged (304).
     static var schemaVersion: Int { get }
 
     /// How long models are fresh and kept, and how much room they may take.
