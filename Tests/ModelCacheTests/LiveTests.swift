@@ -21,15 +21,46 @@ import Testing
         let models = try await memory(server)
         try await models.save(User(id: 1, name: "Ada", bio: "b"))
         let live = models.live(User.self, id: 1)
-        #expect(live.value == nil && live.isLoading, "nothing was read yet")
-        try await wait { live.value?.name == "Ada" }
-        #expect(!live.isLoading && live.snapshot?.freshness.isFresh == true)
+        #expect(live.value?.name == "Ada" && !live.isLoading, "memory is read at once")
+        #expect(live.snapshot?.freshness.isFresh == true)
         try await models.save(User(id: 1, name: "Grace", bio: "b"))
         try await wait { live.value?.name == "Grace" }
         let absent = models.live(Link<User>(2))
         try await wait { !absent.isLoading }
         #expect(absent.value == nil && absent.error == nil)
         #expect(server.requests.isEmpty)
+    }
+
+    /// A view's first frame shows it.
+    @Test func whatIsInMemoryShowsAtOnceAndWhatIsOnDiskSoon() async throws {
+        let stage = try Stage()
+        let feed = Feed(topic: "swift")
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "a", "author": 1}]}"#))
+        let models = try await stage.open()
+        try await models.save((1...2).map { User(id: $0, name: "\($0)", bio: "b") })
+        _ = try await models.fetch(feed)
+        for isOnDisk in [false, true] {
+            if isOnDisk {
+                await models.flush()
+                models.trimMemory(toCount: 0)
+            }
+            let one = models.live(User.self, id: 1)
+            let several = models.live(User.self, ids: [1, 2])
+            let list = models.live(feed)
+            #expect([one.isLoading, several.isLoading, list.isLoading].allSatisfy { $0 == isOnDisk })
+            #expect((one.value == nil) == isOnDisk)
+            #expect(several.values.count == (isOnDisk ? 0 : 2))
+            #expect(list.elements.count == (isOnDisk ? 0 : 1))
+            try await wait { one.value != nil && several.values.count == 2 && list.elements.count == 1 }
+        }
+        // With changes that are not confirmed.
+        try await models.change {
+            $0.update(User.self, id: 1) { $0.name = "changing" }
+        } sending: {
+            #expect(models.live(User.self, id: 1).value?.name == "changing")
+        }
+        try await models.close()
+        #expect(models.live(User.self, id: 1).value == nil)
     }
 
     @Test func aLoadShowsItsResultBeforeItReturns() async throws {

@@ -21,11 +21,34 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         return try await steps.reading(turns) { () async throws(ModelCacheError) in
             let (table, records) = try await self.records(of: type, prepared)
-            let layers = table.layers.changes(over: keys)
-            return keys.indices.map { index in
-                let key = keys[index]
-                return self.snapshot(of: records[index], key, under: layers[key] ?? [], in: bookkeeping)
-            }
+            return self.snapshots(of: records, keys, in: table, bookkeeping)
+        }
+    }
+
+    private func snapshots<Model: CachedModel>(
+        of records: RecordTable<ModelRecord<Model>>.Found,
+        _ keys: [String],
+        in table: ModelTable<Model>,
+        _ bookkeeping: Bookkeeping
+    ) -> [ModelSnapshot<Model>?] {
+        let layers = table.layers.changes(over: keys)
+        return keys.indices.map { index in
+            let key = keys[index]
+            return snapshot(of: records[index], key, under: layers[key] ?? [], in: bookkeeping)
+        }
+    }
+
+    /// Some models as they show at this moment; `nil` if memory does not have all of them.
+    func snapshotsInMemory<Model: CachedModel>(
+        _ type: Model.Type,
+        _ keys: [String]
+    ) throws(ModelCacheError) -> [ModelSnapshot<Model>?]? {
+        try checkUsable()
+        let prepared = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(keys) }
+        guard let table = try account.openTable(type), let bookkeeping = account.openBookkeeping else { return nil }
+        return try steps.readingAtOnce { () throws(ModelCacheError) in
+            let (records, unknown) = try table.records.known(prepared)
+            return unknown.isEmpty ? self.snapshots(of: records, keys, in: table, bookkeeping) : nil
         }
     }
 
@@ -34,8 +57,11 @@ extension ModelEngine {
         _ type: Model.Type,
         _ ids: some Sequence<Model.ID>
     ) async throws(ModelCacheError) -> [Model.ID: ModelSnapshot<Model>] {
-        let found: [ModelSnapshot<Model>?] = try await snapshots(type, ids.map(\.cacheKey))
-        return Dictionary(found.compactMap { $0 }.map { ($0.value.id, $0) }) { first, _ in first }
+        Self.byID(try await snapshots(type, ids.map(\.cacheKey)))
+    }
+
+    static func byID<Model: CachedModel>(_ found: [ModelSnapshot<Model>?]) -> [Model.ID: ModelSnapshot<Model>] {
+        Dictionary(found.compactMap { $0 }.map { ($0.value.id, $0) }) { first, _ in first }
     }
 
     private func snapshot<Model: CachedModel>(
@@ -95,6 +121,12 @@ extension ModelEngine {
             // All of it by one change of threads, which takes as long as reading many models.
             return try await self.account.reading { () throws(ModelCacheError) in try self.readSnapshot(list) }
         }
+    }
+
+    /// A list as it shows at this moment; `nil` if memory does not have all of it.
+    func snapshotAtOnce<List: ModelList>(_ list: List) throws(ModelCacheError) -> ListSnapshot<List>?? {
+        try checkUsable()
+        return try steps.readingAtOnce { () throws(ModelCacheError) in try self.snapshotInMemory(list) }
     }
 
     /// A list as ``snapshot(_:)`` gives it, if memory has all of it; `nil` if the disk has to be read.

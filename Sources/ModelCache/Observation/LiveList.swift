@@ -29,7 +29,8 @@ public final class LiveList<List: ModelList>: Observable {
     init(_ engine: ModelEngine, _ list: List) {
         self.engine = engine
         self.list = list
-        state = LiveState(engine, empty: nil, engine.updates(list).withEqualOnes) {
+        let first = try? engine.snapshotAtOnce(list)
+        state = LiveState(engine, empty: nil, first: first, engine.updates(list).withEqualOnes) {
             () async throws(ModelCacheError) in try await engine.snapshot(list)
         }
     }

@@ -15,7 +15,7 @@ import Observation
 /// }
 /// ```
 ///
-/// The model is read from memory or disk soon after the object was made. The server is asked by ``load(_:)`` and
+/// A model that is in memory shows at once, one on disk soon after the object was made. The server is asked by ``load(_:)`` and
 /// ``reload()`` alone. A model that the server forbids to keep (`no-store`) shows until the stored one changes. Changes end with the last reference to the object, and when the cache is closed or erased: a closed
 /// cache leaves the last snapshot, an erased one none.
 @MainActor
@@ -28,7 +28,9 @@ public final class LiveModel<Model: CachedModel>: Observable {
     init(_ engine: ModelEngine, _ id: Model.ID) {
         self.engine = engine
         self.id = id
-        state = LiveState(engine, empty: nil, engine.updates(Model.self, id).withEqualOnes) {
+        // A failure is told by the reading that follows.
+        let first = try? engine.snapshotsInMemory(Model.self, [id.cacheKey])?.first
+        state = LiveState(engine, empty: nil, first: first, engine.updates(Model.self, id).withEqualOnes) {
             () async throws(ModelCacheError) in try await engine.snapshot(Model.self, id)
         }
     }

@@ -12,7 +12,8 @@ public final class LiveModels<Model: CachedModel>: Observable {
     init(_ engine: ModelEngine, _ ids: [Model.ID]) {
         self.engine = engine
         self.ids = ids
-        state = LiveState(engine, empty: [:], engine.updates(Model.self, ids).withEqualOnes) {
+        let first = try? engine.snapshotsInMemory(Model.self, ids.map(\.cacheKey)).map(ModelEngine.byID)
+        state = LiveState(engine, empty: [:], first: first, engine.updates(Model.self, ids).withEqualOnes) {
             () async throws(ModelCacheError) in try await engine.snapshotsByID(Model.self, ids)
         }
     }

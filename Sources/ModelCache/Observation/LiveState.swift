@@ -25,19 +25,22 @@ final class LiveState<Snapshot: Sendable & Equatable> {
 
     /// - Parameters:
     ///   - empty: the snapshot where nothing is stored.
+    ///   - first: the snapshot of this moment; `nil` if memory does not have it.
     ///   - updates: all snapshots, equal ones as well: another one may have been shown in between.
     ///   - read: makes a snapshot of this moment.
     init(
         _ engine: ModelEngine,
         empty: Snapshot,
+        first: Snapshot?,
         _ updates: Updates<Snapshot>,
         read: @escaping @Sendable () async throws(ModelCacheError) -> Snapshot
     ) {
         self.engine = engine
         self.empty = empty
         self.read = read
-        snapshot = empty
-        stored = empty
+        snapshot = first ?? empty
+        stored = first ?? empty
+        isRead = first != nil
         following = Task { [weak self] in
             for await snapshot in updates { self?.show(snapshot) }
             self?.end()

@@ -41,6 +41,16 @@ final class Steps: Sendable {
         }.get()
     }
 
+    /// Reads entries as they are between two steps, without suspending.
+    ///
+    /// - Returns: `nil` if entries are being changed, or if `read` returns that.
+    func readingAtOnce<Found>(_ read: () throws(ModelCacheError) -> Found?) throws(ModelCacheError) -> Found? {
+        let before = version.load(ordering: .sequentiallyConsistent)
+        guard before.isMultiple(of: 2) else { return nil }
+        let found = try read()
+        return version.load(ordering: .sequentiallyConsistent) == before ? found : nil
+    }
+
     private nonisolated(nonsending) func undisturbed<Found>(
         _ read: nonisolated(nonsending) () async throws(ModelCacheError) -> Found
     ) async throws(ModelCacheError) -> Found? {
