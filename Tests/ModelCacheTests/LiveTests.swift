@@ -97,15 +97,18 @@ import Testing
 
     @Test func anEarlierLoadThatFailsLaterIsNoError() async throws {
         let server = StubTransport()
-        server.fail("/users/1")
-        server.hold("/users/1")
+        // Nothing that is stored stands in for a refusal.
+        server.answer("/users", .empty, status: 403)
+        server.hold("/users")
         let models = try await memory(server)
         let live = models.live(User.self, ids: [1, 2])
         async let early: Void = live.load()
         await server.requested(1)
-        server.answer("/users", .json(#"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Grace"}]"#))
+        // Otherwise the later one would wait for it.
+        try await models.invalidate(.type(User.self))
+        server.answer("/users?ids=1,2", .json(#"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Grace"}]"#))
         await live.load()
-        server.release("/users/1")
+        server.release("/users")
         await early
         #expect(live.error == nil)
         #expect(live.values.map(\.name) == ["Ada", "Grace"])
