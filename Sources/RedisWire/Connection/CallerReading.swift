@@ -6,12 +6,14 @@ struct CallerReading {
 
     private static let fewestQuickAnswers = 2
     private static let mostQuickAnswers = 1_024
+    /// A caller that reads in vain after so many that did not costs less than they have gained.
+    private static let worthwhileAnswers = 32
 
     /// Whether callers read. Then the thread does not wait for input while no answer is due.
     private(set) var isOn = false
     /// How many answers in a row have come in time, as the thread or callers have seen it.
     private var quickCount = 0
-    /// After how many of them callers begin to read. Twice as many with each that did not come in time.
+    /// After how many of them callers begin to read. Twice as many each time that they were too few.
     private var neededCount = fewestQuickAnswers
 
     init(patience: Duration) { self.patience = patience }
@@ -26,15 +28,12 @@ struct CallerReading {
     }
 
     /// A caller has read its answer.
-    mutating func succeed() {
-        quickCount += 1
-        if quickCount >= Self.mostQuickAnswers { neededCount = Self.fewestQuickAnswers }
-    }
+    mutating func succeed() { quickCount += 1 }
 
     /// A caller has read in vain.
     mutating func fail() {
-        isOn = false
-        quickCount = 0
-        neededCount = min(2 * neededCount, Self.mostQuickAnswers)
+        let wasWorthwhile = quickCount >= Self.worthwhileAnswers
+        neededCount = wasWorthwhile ? Self.fewestQuickAnswers : min(2 * neededCount, Self.mostQuickAnswers)
+        (isOn, quickCount) = (false, 0)
     }
 }
