@@ -130,6 +130,25 @@ import Testing
             #expect(try await connection.insist(["PING"]).text == "OK")
         }
 
+        /// Nor is one the answer to the next call, whether the caller, the thread or nobody has read it by then.
+        @Test(arguments: 0..<20) func noAnswerIsGivenToAnotherCall(round: Int) async throws {
+            let numbers = (1...10).map { "+\($0)\r\n" }
+            let script = try Script([Self.ok, Self.ok] + numbers.map { $0 == "+5\r\n" ? $0 + "+more\r\n" : $0 })
+            let connection = try await connection(script, EventLog())
+            for number in 1...10 {
+                do throws(RedisError) {
+                    let answer =
+                        round.isMultiple(of: 2)
+                        ? try await connection.send([["PING"]]) : try connection.sendAndWait([["PING"]])
+                    #expect(answer[0].text == "\(number)")
+                    if number == 5, round % 3 == 2 { await pause() }
+                } catch {
+                    #expect(number == 6 && !error.mayHaveRun)
+                    break
+                }
+            }
+        }
+
         @Test func aConnectionThatEndsInPlaceOfAnAnswerIsLost() async throws {
             let events = EventLog()
             let script = try Script([Self.ok, Self.ok, Script.end])

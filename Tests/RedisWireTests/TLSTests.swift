@@ -63,6 +63,20 @@ struct TLSTests {
         }
     }
 
+    /// A caller that has read a part of an answer leaves none of the stream's bytes to the thread, which waits for the socket.
+    @Test(.timeLimit(.minutes(5))) func answersOfSeveralRecordsAreReadWhole() async throws {
+        let server = try await server()
+        for patience in [10, 30, 60, 100, 150] {
+            let connection = try connection(server.endpoint) { $0.timeouts.callerReading = .microseconds(patience) }
+            let bytes = [UInt8](repeating: 7, count: 20_000)
+            #expect(try await connection.insist(["SET", "k", .bytes(bytes)]) == .simple("OK"))
+            for _ in 0..<200 {
+                #expect(try await connection.send(["PING"]) == .simple("PONG"))
+                #expect(try await connection.send(["GET", "k"]).bytes == bytes)
+            }
+        }
+    }
+
     /// Values far larger than a record and than the sockets' buffers, among small ones.
     @Test func largeValues() async throws {
         let server = try await server()

@@ -163,7 +163,7 @@ struct FieldCoercion {
     private func double(_ text: String) -> Double? {
         if let whole = Int64(text) { return Double(exactly: whole) }
         if let whole = UInt64(text) { return Double(exactly: whole) }
-        return number(text)
+        return text.utf8.allSatisfy("0123456789+-".utf8.contains) ? nil : number(text)
     }
 
     /// A decimal number; `Double` alone would also take hexadecimal ones, infinities and "nan".

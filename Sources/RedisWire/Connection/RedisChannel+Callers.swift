@@ -10,11 +10,12 @@ extension RedisChannel {
         case failure(SocketError)
     }
 
-    /// Whether the connection is open, no call and no bytes are under way, and the next call is expected to come alone:
+    /// Whether the connection is open, no call and no bytes are under way, nothing waits for the thread, and the next call is expected to come alone:
     /// callers whose answers came together call again together, and one write takes all of their calls.
     var isIdle: Bool {
         guard case .open(let stream) = phase else { return false }
-        return doneAtOnce <= 1 && !calls.hasSent && !calls.hasUnsent && output.isEmpty && !stream.hasUnwritten
+        return doneAtOnce <= 1 && !calls.hasSent && !calls.hasUnsent && held == nil && output.isEmpty
+            && !stream.hasUnwritten
     }
 
     enum Shortcut {
@@ -26,6 +27,11 @@ extension RedisChannel {
     /// Sends a call on the thread of its caller, if no other one is under way.
     func sendAtOnce(_ call: RedisCall) -> Shortcut {
         guard case .open(let stream) = phase, isIdle else { return .none }
+        if reading.isOn {
+            // The thread has not looked: an answer that nothing asked for must not become that of this call.
+            read(from: stream) { false }
+            guard held == nil else { return .none }
+        }
         calls.append(call)
         // None is sent for a caller that has gone.
         guard let call = calls.nextToSend(room: limits.commands) else { return .taken(isNews: false) }
@@ -53,25 +59,11 @@ extension RedisChannel {
     func read(for answer: RedisAnswer, while mayGoOn: () -> Bool) -> Bool {
         guard case .open(let stream) = phase, calls.hasSent, held == nil else { return answer.isTold }
         let end = Instant.now + reading.patience
-        withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
-            do throws(SocketError) {
-                while !answer.isTold || stream.mayHoldInput, held == nil {
-                    switch try stream.read(into: buffer, fromSocket: !answer.isTold) {
-                    case .bytes(let count):
-                        didRead(buffer[..<count])
-                        takeAnswers()
-                        if !answer.isTold, end < .now { return reading.fail() }
-                    case .wouldBlock:
-                        if answer.isTold { return }
-                        if end < .now { return reading.fail() }
-                        if !mayGoOn() { return }
-                        sched_yield()
-                    case .end: throw .closed
-                    }
-                }
-            } catch {
-                held = .failure(error)
-            }
+        read(from: stream) {
+            if answer.isTold || !mayGoOn() { return false }
+            if .now <= end { return true }
+            reading.fail()
+            return false
         }
         guard answer.isTold, !calls.hasSent, held == nil else { return false }
         doneAtOnce = 1
@@ -79,9 +71,33 @@ extension RedisChannel {
         return output.isEmpty && !stream.hasUnwritten
     }
 
+    /// Reads what has come, and what comes while `mayGoOn`. Bytes that the stream holds are taken in any case: the thread,
+    /// which waits for the socket, would not find them.
+    private func read(from stream: RedisStream, while mayGoOn: () -> Bool) {
+        withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
+            do throws(SocketError) {
+                var isOver = false
+                while !isOver || stream.mayHoldInput {
+                    switch try stream.read(into: buffer, fromSocket: !isOver) {
+                    case .bytes(let count):
+                        didRead(buffer[..<count])
+                        takeAnswers()
+                        isOver = isOver || held != nil || !mayGoOn()
+                    case .wouldBlock:
+                        isOver = isOver || !mayGoOn()
+                        if !isOver { sched_yield() }
+                    case .end: throw .closed
+                    }
+                }
+            } catch {
+                held = .failure(error)
+            }
+        }
+    }
+
     private func takeAnswers() {
         do throws(RedisDecodingError) {
-            while let value = try decoder.next() {
+            while held == nil, let value = try decoder.next() {
                 if case .push = value {
                     held = .value(value)
                 } else if calls.take(value) {
@@ -89,7 +105,6 @@ extension RedisChannel {
                 } else {
                     held = .value(value)
                 }
-                if held != nil { return }
             }
         } catch {
             held = .undecodable

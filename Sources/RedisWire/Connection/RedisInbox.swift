@@ -20,6 +20,8 @@ final class RedisInbox: Sendable {
     private let content = Mutex(Content())
     /// Whether the thread has been told that something is here. Changed under the lock of the content.
     private let isAnnounced = Atomic<Bool>(false)
+    /// Whether the thread waits for the channel's lock.
+    private let isWanted = Atomic<Bool>(false)
     /// Whether callers read, see ``CallerReading``, as it was when the channel's lock was last given back.
     let isReadByCallers = Atomic<Bool>(false)
     /// How many answers tasks were about to read.
@@ -63,7 +65,9 @@ final class RedisInbox: Sendable {
         let isDone = channel.withLockIfAvailable { channel -> Bool in
             guard let channel else { return true }
             defer { note(channel) }
-            return channel.read(for: answer) { !isAnnounced.load(ordering: .relaxed) }
+            return channel.read(for: answer) {
+                !isAnnounced.load(ordering: .relaxed) && !isWanted.load(ordering: .relaxed)
+            }
         }
         if isDone != true { thread.announce(number) }
     }
@@ -110,8 +114,11 @@ final class RedisInbox: Sendable {
     ///
     /// - Returns: `nil` without a channel.
     func withChannel<Result: Sendable>(_ body: (RedisChannel) -> Result) -> Result? {
+        // A caller that reads gives the lock back then.
+        isWanted.store(true, ordering: .relaxed)
         let outcome = channel.withLock { channel in
-            channel.map { (result: body($0), isIdle: $0.isIdle, isReadByCallers: $0.isReadByCallers) }
+            isWanted.store(false, ordering: .relaxed)
+            return channel.map { (result: body($0), isIdle: $0.isIdle, isReadByCallers: $0.isReadByCallers) }
         }
         guard let outcome else { return nil }
         // Not under the lock, which a caller would find taken.

@@ -124,7 +124,8 @@ struct MemoryTier {
     /// Whether no write of the key began since, or was under way then, and not everything was removed.
     func isCurrent(_ key: EntryKey, _ start: Start) -> Bool { traffic.isCurrent(key, start) }
 
-    /// Whether no other cache or process may have changed the key's entry since, and not everything was removed.
+    /// Whether nothing was heard since of a change of the key's entry by another cache or process, and not everything was
+    /// removed.
     func isUnchangedElsewhere(_ key: EntryKey, _ start: Start) -> Bool { traffic.isUnchangedElsewhere(key, start) }
 
     /// Whether an operation on the key is under way that may leave an entry in memory.

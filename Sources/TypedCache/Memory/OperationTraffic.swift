@@ -112,12 +112,13 @@ struct OperationTraffic {
         !start.isContended && start.writes == state.writes && isOfThisEpoch(start)
     }
 
-    /// Whether no other cache or process may have changed the key's entry since, and not everything was removed. Writes of
-    /// this cache do not count.
+    /// Whether nothing was heard since of a change of the key's entry by another cache or process, and not everything was
+    /// removed. Writes of this cache do not count, nor do doubts of all entries: they come with each call while a server is
+    /// out.
     func isUnchangedElsewhere(_ key: EntryKey, _ start: Start) -> Bool {
         guard let state = keys[key] else { return false }
-        return start.changes == state.changes && start.invalidations == invalidations
-            && start.doubts == (state.doubts, doubts) && isOfThisEpoch(start)
+        return start.changes == state.changes && start.doubts.key == state.doubts
+            && start.invalidations == invalidations && isOfThisEpoch(start)
     }
 
     /// Whether not everything was removed since.

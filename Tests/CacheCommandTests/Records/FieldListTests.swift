@@ -62,6 +62,7 @@ struct FieldListTests {
             (.int, "9223372036854775808", nil), (.double, "1", .double(1)),
             (.double, "-1.5e3", .double(-1500)), (.double, "9007199254740992", .double(0x1p53)),
             (.double, "9007199254740993", nil), (.double, "18446744073709551615", nil),
+            (.double, "-100000000000000000001", nil),
             (.double, "nan", nil), (.double, "inf", nil), (.double, "0x1p3", nil), (.double, "1e999", nil),
             (.double, "", nil), (.double, "１", nil), (.bool, "TRUE", .bool(true)), (.bool, "0", .bool(false)),
             (.bool, "yes", nil), (.date, "1.5", .date(Date(timeIntervalSince1970: 1.5))),
