@@ -10,13 +10,10 @@ extension SegmentLog {
         let first = chain.firstLiveSegment
         guard first > cleanedSegment, let number = tail.number, number >= first else { return }
         cleanedSegment = number
-        var byteCounts = [Int](repeating: 0, count: Int(number - first) + 1)
-        for (number, byteCount) in chain.allByteCounts where number >= first {
-            byteCounts[Int(number - first)] = byteCount
-        }
+        let byteCounts = chain.allByteCounts
         index.removeSlots { slot in
-            guard slot.place.segment >= first, slot.place.segment <= number else { return true }
-            return Int(slot.place.offset) + Int(slot.byteCount) > byteCounts[Int(slot.place.segment - first)]
+            let end = Int(slot.place.offset) + Int(slot.byteCount)
+            return slot.place.segment < first || byteCounts[slot.place.segment].map { end > $0 } ?? true
         }
     }
 
