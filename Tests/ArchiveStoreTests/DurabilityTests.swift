@@ -115,6 +115,19 @@ import Testing
         }
     }
 
+    /// The one that is there was saved later, so that no removal of this one can be lost.
+    @Test func aRemovalOfAFormerEntryThrowsNoErrorOfTheLaterOne() throws {
+        let faulty = FaultyLayer(failing: [.synchronize])
+        try withDurableStore(.packed, faulty.layer) { store in
+            try store.save([1], forKey: "a")
+            let former = try #require(try store.information(forKey: "a"))
+            _ = faulty.planning(.from(0, .fail(EIO))) {
+                #expect(throws: StoreError.self) { try store.save([2], forKey: "a") }
+            }
+            #expect(try !store.remove(former))
+        }
+    }
+
     @Test(arguments: StoreKind.allCases)
     func aRemovalOfEverythingThatCouldNotWaitWaitsWhenItIsRepeated(kind: StoreKind) throws {
         let syncs = Atomic<Int>(0)

@@ -163,6 +163,8 @@ import Testing
         case formerSegment
         case startOfTail
         case middleOfTail
+        /// Behind the seal of a process that ended before it began the next segment.
+        case seal
     }
 
     /// Where there is no room for another segment, the last one is emptied.
@@ -175,18 +177,36 @@ import Testing
             }
             for key in Self.keys { try store.save(Array(key.utf8), forKey: key) }
             if position == .startOfTail { try store.current.beginSegment() }
+            if position == .seal {
+                let faulty = FaultyLayer(failing: [.rename])
+                let sealing = try PackedStore(directory: path, create: true, settings: .init(), layer: faulty.layer)
+                {
+                    KeyDigest(hashing: $0)
+                }
+                _ = faulty.planning(.from(0, .fail(EIO))) {
+                    #expect(throws: StoreError.self) { try sealing.current.beginSegment() }
+                }
+            }
             var following = StoreSettings()
             following.followsOthers = true
-            let follower = Follower(try PackedStore(directory: path, create: true, settings: following))
+            let other = try PackedStore(directory: path, create: true, settings: following)
+            let follower = Follower(other)
             for key in Self.keys { #expect(try follower.value(key) == Array(key.utf8)) }
             if position == .formerSegment { try store.current.beginSegment() }
-            try store.save([1], forKey: "last")
+            if position != .seal { try store.save([1], forKey: "last") }
             _ = try faulty.planning(.from(0, .fail(ENOSPC))) { try store.removeAll() }
             #expect(try PackedSharingTests.byteCount(path) < 200)
+            // Readers look now and then, writers at once, whether the log is still the one at its path.
+            if position == .seal { usleep(50_000) }
             #expect(try Self.keys.filter { try follower.value($0) != nil } == [])
             #expect(try store.keys() == [])
             try store.save([2], forKey: "new")
             #expect(try follower.value("new") == [2])
+            // Both go on in one log.
+            try other.save([3], forKey: "other")
+            try store.save([4], forKey: "newer")
+            let opened = try PackedStore(directory: path, create: true)
+            #expect(try Set(opened.keys()) == ["new", "other", "newer"])
         }
     }
 

@@ -88,7 +88,7 @@ extension PackedStore {
                 let isRemoved = try withLog { log throws(StoreError) -> Bool? in
                     appended.synchronize(unlessIn: log)
                     let change = try log.remover.remove(key, digest)
-                    end = (log, change.end)
+                    end = change.end.map { (log, $0) }
                     return change.isRemoved ? true : nil
                 }
                 return (isRemoved != nil, end)

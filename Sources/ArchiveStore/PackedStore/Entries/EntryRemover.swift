@@ -30,20 +30,19 @@ final class EntryRemover: Sendable {
     /// The removal of a key without an entry is appended as well where a wait for the device has failed, since the removal
     /// that was appended before may be lost, and where other processes were not told that segments are gone.
     ///
-    /// - Returns: whether the entry was removed, and the place up to which the log must be on the device.
+    /// - Returns: whether the entry was removed, and the place up to which the log must be on the device; `nil` where
+    ///   another entry is there, so that none of this one's removals can be lost.
     func remove(
         _ key: StoreKey,
         _ digest: KeyDigest,
         where isChosen: (EntryInformation) -> Bool = { _ in true }
-    ) throws(StoreError) -> (isRemoved: Bool, end: RecordPlace) {
+    ) throws(StoreError) -> (isRemoved: Bool, end: RecordPlace?) {
         let isAppendedAnyway = commits.hasFailed || reader.status.owesFloor
         // No lock is taken where there is no entry.
         guard isAppendedAnyway || reader.index.slot(digest) != nil else { return (false, tail.end) }
-        var end = tail.end
         var evictions = Evictions()
         defer { user.tell(evictions) }
-        let isRemoved = try lock.withExclusiveLog { state throws(StoreError) -> Bool in
-            defer { end = tail.end }
+        return try lock.withExclusiveLog { state throws(StoreError) -> (Bool, RecordPlace?) in
             let found: LocatedRecord?
             do throws(StoreError) {
                 found = try state.log.find(key, digest, extent: .head)
@@ -52,20 +51,19 @@ final class EntryRemover: Sendable {
                 found = nil
                 // The damaged entry may have been this key's: after a removal, a fetch must not report it.
                 try removeDamaged(digest.high, from: &state, evictions: &evictions)
-                return true
+                return (true, tail.end)
             }
             guard let found else {
                 if isAppendedAnyway { try appendRemoval(of: key, digest, to: &state, evictions: &evictions) }
-                return false
+                return (false, tail.end)
             }
-            guard isChosen(reader.information(found, key: key.string)) else { return false }
+            guard isChosen(reader.information(found, key: key.string)) else { return (false, nil) }
             if try !remove(found.record.key, digest, from: &state, evictions: &evictions) {
                 // Given up to make room for the removal, the entry counts as removed, not evicted.
                 evictions.evicted.removeAll { $0.key == key.string }
             }
-            return true
+            return (true, tail.end)
         }
-        return (isRemoved, end)
     }
 
     /// Removes entries that were read before, if they are still the ones that they were.

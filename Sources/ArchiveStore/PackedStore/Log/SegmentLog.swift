@@ -356,7 +356,9 @@ struct SegmentLog: Sendable {
     private mutating func emptyTail(_ tail: LogTail.Position) throws(StoreError) -> StoreError {
         // No snapshot may list its former entries either.
         snapshotIsForeign = true
-        // A sealed tail goes as well, since other processes look for nothing behind its seal but the next segment.
+        // A sealed tail goes as well, since other processes look for nothing behind its seal but the next segment; also
+        // where the process that sealed it has ended before it began the next.
+        if chain.isSealed { chain.setByteCount(tail.end, of: tail.segment.number) }
         chain.addOrphanedSegments(chain.byteCounts.keys.sorted(by: >))
         try removeLeftovers()
         let (segment, path) = (tail.segment, segments.path(tail.segment.number))

@@ -38,25 +38,8 @@ final class SegmentTable: Sendable {
     func segment(_ number: UInt32) throws(StoreError) -> Segment? {
         if let segment = state.withLock({ $0.open[number] }) { return segment }
         do throws(SystemError) {
-            let file = try root.fileForUpdate(Segment.fileName(number))
-            guard try file.status().isRegular else { throw SystemError(number: ENXIO) }
-            let start = try file.read(SegmentHeader.largestByteCount, at: 0)
-            var header = SegmentHeader(start, number: number)
-            var dictionary: PresetDictionary?
-            if let stored = header?.dictionary {
-                dictionary = self.dictionary(stored)
-                // No store has written a header whose dictionary cannot be inflated.
-                if dictionary == nil { header = nil }
-            }
-            if header != nil { note(dictionary, of: number) }
             let reservation = DescriptorReservation.make()
-            let segment = Segment(
-                number: number,
-                file: file,
-                headerByteCount: header?.byteCount,
-                dictionary: dictionary,
-                reservation: reservation
-            )
+            let segment = try open(number, reservation)
             guard reservation != nil else { return segment }
             return state.withLock { state in
                 if let other = state.open[number] { return other }
@@ -67,6 +50,31 @@ final class SegmentTable: Sendable {
             if error.isMissing || error.isSymbolicLink || error.isNotRegular { return nil }
             throw StoreError(error, path: path(number), action: "opening a segment")
         }
+    }
+
+    /// Opens a segment, and notes its dictionary.
+    private func open(
+        _ number: UInt32,
+        _ reservation: DescriptorReservation?
+    ) throws(SystemError) -> Segment {
+        let file = try root.fileForUpdate(Segment.fileName(number))
+        guard try file.status().isRegular else { throw SystemError(number: ENXIO) }
+        let start = try file.read(SegmentHeader.largestByteCount, at: 0)
+        var header = SegmentHeader(start, number: number)
+        var dictionary: PresetDictionary?
+        if let stored = header?.dictionary {
+            dictionary = self.dictionary(stored)
+            // No store has written a header whose dictionary cannot be inflated.
+            if dictionary == nil { header = nil }
+        }
+        if header != nil { note(dictionary, of: number) }
+        return Segment(
+            number: number,
+            file: file,
+            headerByteCount: header?.byteCount,
+            dictionary: dictionary,
+            reservation: reservation
+        )
     }
 
     /// The length of a segment's file.
@@ -202,7 +210,8 @@ final class SegmentTable: Sendable {
     func dictionaries(from first: UInt32) throws(StoreError) -> [PresetDictionary] {
         let numbers = try numbers().filter { $0 >= first }
         for number in numbers where state.withLock({ $0.identifiers[number] == nil }) {
-            bestEffort("the copies stay then") { () throws(StoreError) in _ = try segment(number) }
+            // Not kept open: there may be more segments than files can be.
+            bestEffort("the copies stay then") { () throws(SystemError) in _ = try open(number, nil) }
         }
         let areKnown = state.withLock { state in numbers.allSatisfy { state.identifiers[$0] != nil } }
         if !areKnown { inflateSpares() }
