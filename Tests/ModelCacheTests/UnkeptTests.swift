@@ -47,6 +47,38 @@ import Testing
         #expect(try await models.stored(User.self, id: 1)?.value.name == "kept")
     }
 
+    /// The change is later than the request.
+    @Test(arguments: [false, true]) func itCoversNoChangeThatWasMadeMeanwhile(isRemoved: Bool) async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "stored", bio: "b"))
+        let live = models.live(User.self, id: 1)
+        stage.server.answerUser(1, "old", headers: Self.unkept)
+        stage.server.hold("/users/1")
+        async let load: Void = live.reload()
+        await stage.server.requested(1)
+        if isRemoved {
+            try await models.remove(User.self, id: 1)
+        } else {
+            try await models.save(User(id: 1, name: "saved", bio: "b"))
+        }
+        stage.server.release("/users/1")
+        await load
+        #expect(live.value?.name == (isRemoved ? nil : "saved"))
+    }
+
+    @Test func itGoesWhereTheServerHasTheModelNoMore() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        let live = models.live(User.self, id: 1)
+        stage.server.answerUser(1, "unkept", headers: Self.unkept)
+        await live.load()
+        #expect(live.value?.name == "unkept")
+        stage.server.answer("/users/1", .empty, status: 404)
+        await live.reload()
+        #expect(live.value == nil && live.error?.code == .notFound)
+    }
+
     @Test func aStoredModelTakesThePlaceOfOneThatIsNotKeptWhenALoadGivesIt() async throws {
         let stage = try Stage()
         let models = try await stage.open()

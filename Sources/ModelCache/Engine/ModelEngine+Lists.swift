@@ -129,6 +129,8 @@ extension ModelEngine {
             var changed = record ?? empty
             if changed.modelName != empty.modelName { changed = empty }
             guard bookkeeping.comparable(changed.state) <= state.revision else { return }
+            // No page of another variant stays behind this one.
+            if changed.state.isOtherVariant(than: request) { changed = empty }
             changed.replaceFirstPage(with: ids, next: next)
             changed.tags = empty.tags
             changed.state = state

@@ -111,7 +111,8 @@ extension ModelEngine {
         guard let error = error as? ModelCacheError else {
             return report(ModelCacheError(.transport, "a load failed", cause: error))
         }
-        if error.code != .closed { report(error) }
+        // To have no transport is a setting, not a failure.
+        if error.code != .closed, error.code != .noTransport { report(error) }
     }
 
     /// The name of a load. No load from before an invalidation has it: a fetch that begins later waits for none of those. Nor
@@ -191,18 +192,20 @@ extension ModelEngine {
         arrivals.add([model], from: .detail)
         try await merge(arrivals, answer.state)
         let merged = try await record(table.records, key)
-        if let merged {
-            if Self.hasOvertaken(merged, model, of: answer, in: bookkeeping) {
-                if attempts > 1 { return try await loadOnce(type, id, attempts: attempts - 1) }
-                return Self.unstored(model, of: answer)
-            }
-            if isOtherVariant(merged.state, of: request, after: answer, in: bookkeeping) {
-                return Self.unstored(model, of: answer)
-            }
+        if let merged, Self.hasOvertaken(merged, model, of: answer, in: bookkeeping) {
+            if attempts > 1 { return try await loadOnce(type, id, attempts: attempts - 1) }
+            return Self.unstored(model, of: answer)
         }
         let record =
             merged ?? ModelRecord(model: model, state: EntryState(answer, bookkeeping, fresh: Model.policy.fresh))
-        return try await shown(record, id, after: answer, in: bookkeeping)
+        let snapshot = try await shown(record, id, after: answer, in: bookkeeping)
+        // Looked at behind the snapshot, which may be of a later answer.
+        if let present = try await self.record(table.records, key),
+            isOtherVariant(present.state, of: request, after: answer, in: bookkeeping)
+        {
+            return Self.unstored(model, of: answer)
+        }
+        return snapshot
     }
 
     /// Whether an answer's whole model gave way to a part of it that was asked for later. Merged over the whole model, the

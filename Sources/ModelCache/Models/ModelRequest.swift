@@ -60,7 +60,6 @@ public struct ModelRequest: Sendable, Hashable {
         var hasher = Hasher()
         hasher.combine(representation)
         hasher.combine(headers)
-        hasher.combine(body)
         return hasher.finalize()
     }
 

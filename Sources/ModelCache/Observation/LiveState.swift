@@ -22,6 +22,10 @@ final class LiveState<Snapshot: Sendable & Equatable> {
     /// Whether the snapshot is not that one, but of an answer that is not kept. It shows until the stored one changes.
     @ObservationIgnored private var isUnkept = false
     @ObservationIgnored private var lastLoad = 0
+    /// How often the stored models have changed since they were read.
+    @ObservationIgnored private var changeCount = 0
+    /// The number of the latest load whose result was shown.
+    @ObservationIgnored private var lastShown = 0
 
     /// - Parameters:
     ///   - empty: the snapshot where nothing is stored.
@@ -54,8 +58,10 @@ final class LiveState<Snapshot: Sendable & Equatable> {
     /// Shows a snapshot of the stored models.
     private func show(_ stored: Snapshot) {
         shownCount += 1
-        isRead = true
         let hasChanged = stored != self.stored
+        // The first look at the disk is none.
+        if isRead, hasChanged { changeCount += 1 }
+        isRead = true
         self.stored = stored
         if isUnkept, !hasChanged { return }
         isUnkept = false
@@ -67,7 +73,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         isRead = true
         isEnded = true
         // After a user has signed out, nothing of the account stays on the screen.
-        if engine.isErased { snapshot = empty }
+        if engine.isErased { (snapshot, stored) = (empty, empty) }
     }
 
     /// The result of a load.
@@ -84,16 +90,21 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         loadCount += 1
         defer { loadCount -= 1 }
         error = nil
+        let before = changeCount
         do {
             let loaded = try await body()
             if loaded.isStored { isUnkept = false }
             try await catchUp()
-            if !loaded.isStored, !isEnded {
+            // What was stored meanwhile is later than the answer, and so is that of a later load.
+            if !loaded.isStored, !isEnded, changeCount == before, number > lastShown {
                 isUnkept = true
                 snapshot = loaded.snapshot
             }
+            lastShown = max(lastShown, number)
         } catch let failure as ModelCacheError {
             isRead = true
+            // The server has it no more.
+            if failure.code == .notFound, isUnkept { (isUnkept, snapshot) = (false, stored) }
             // An earlier load that fails later says nothing of the present.
             if number == lastLoad { error = failure }
         } catch {

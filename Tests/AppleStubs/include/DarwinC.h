@@ -27,6 +27,7 @@ struct timespec { time_t tv_sec; long tv_nsec; };
 #define ENOENT 2
 #define EINTR 4
 #define EIO 5
+#define EILSEQ 92
 #define ENXIO 6
 #define EBADF 9
 #define ENOMEM 12
@@ -136,6 +137,9 @@ off_t lseek(int descriptor, off_t offset, int from);
 int ftruncate(int descriptor, off_t length);
 int fsync(int descriptor);
 int fchmod(int descriptor, mode_t mode);
+#define PATH_MAX 1024
+ssize_t readlink(const char *path, char *target, size_t count);
+int fchown(int descriptor, uid_t user, gid_t group);
 int rename(const char *from, const char *to);
 int usleep(unsigned int microseconds);
 int flock(int descriptor, int operation);
@@ -148,6 +152,8 @@ int mkdirat(int directory, const char *path, mode_t mode);
 int isatty(int descriptor);
 int pipe(int descriptors[2]);
 pid_t getpid(void);
+uid_t geteuid(void);
+int sched_yield(void);
 
 // directory(3), dir(5)
 typedef struct _DIR DIR;
