@@ -67,6 +67,23 @@ import Testing
         #expect(live.value?.name == (isRemoved ? nil : "saved"))
     }
 
+    @Test(arguments: [false, true]) func itCoversNoUnconfirmedChange(isOneOfSeveral: Bool) async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "stored", bio: "b"))
+        stage.server.answerUser(1, "server", headers: Self.unkept)
+        let (live, several) = (models.live(User.self, id: 1), models.live(User.self, ids: [1]))
+        var shown: String? { isOneOfSeveral ? several[1]?.name : live.value?.name }
+        try await models.change {
+            $0.update(User.self, id: 1) { $0.name = "edited" }
+        } sending: {
+            try await wait { shown == "edited" }
+            if isOneOfSeveral { await several.reload() } else { await live.reload() }
+            #expect(shown == "edited")
+        }
+        try await wait { shown == "edited" }
+    }
+
     @Test func itGoesWhereTheServerHasTheModelNoMore() async throws {
         let stage = try Stage()
         let models = try await stage.open()

@@ -3,8 +3,8 @@ import Foundation
 extension DocumentFile {
     /// Writes to a file, or to standard output for `-`.
     ///
-    /// A regular file is replaced: whole, or not at all. A device or pipe is written to, and stays. The file that standard
-    /// output is, under whatever name, is written to behind what was printed.
+    /// A regular file is replaced: whole, or not at all. A device or pipe is written to, and stays. If the
+    /// path is another name of standard output, such as `/dev/stdout`, the bytes follow the output so far.
     ///
     /// - Throws: `.unwritable`, `.interrupted`; `OutputError` for standard output.
     static func write(

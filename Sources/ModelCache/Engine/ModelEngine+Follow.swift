@@ -148,7 +148,7 @@ extension ModelEngine {
         }
         var found: [Model.ID: ModelSnapshot<Model>?] = [:]
         for id in ids { found[id] = .some(nil) }
-        // Others were not asked for.
+        // The server may have added models that were not asked for.
         for model in models where found[model.id] != nil { found[model.id] = Self.unstored(model, of: answer) }
         guard answer.lifetime.isStored else { return found }
         for (id, model) in found where model == nil {
@@ -173,14 +173,19 @@ extension ModelEngine {
         if !overtaken.isEmpty, attempts > 1 {
             return try await loadOnce(type, ids, by: request, attempts: attempts - 1)
         }
-        let others = models.indices.filter { index in
-            merged[index].map { isOtherVariant($0.state, of: request, after: answer, in: bookkeeping) } ?? false
-        }
-        let given = Set((overtaken + others).map { models[$0].id })
+        let given = Set(overtaken.map { models[$0].id })
         // The server has not left them out.
         let known = ids.filter { found[$0] != .some(nil) && !given.contains($0) }
-        for snapshot in try await snapshots(Model.self, known.map(\.cacheKey)) {
-            guard let snapshot: ModelSnapshot<Model> = snapshot else { continue }
+        let snapshots: [ModelSnapshot<Model>?] = try await snapshots(Model.self, known.map(\.cacheKey))
+        // Looked at behind the snapshots, which may be of later answers.
+        let present = try await records(table.records, known.map(\.cacheKey))
+        for (index, snapshot) in snapshots.enumerated() {
+            guard let snapshot else { continue }
+            if let record = present[index],
+                isOtherVariant(record.state, of: request, after: answer, in: bookkeeping)
+            {
+                continue
+            }
             found[snapshot.value.id] = snapshot
         }
         let isInvalidated = models.indices.contains { index in

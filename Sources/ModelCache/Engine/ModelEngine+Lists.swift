@@ -109,7 +109,7 @@ extension ModelEngine {
         var answer = try await send(conditional ?? request, bookkeeping)
         if answer.response.status == 304 {
             if conditional != nil, try await renew(list, sent: old?.state.validators, by: answer, in: bookkeeping) {
-                return try await shown(list, after: answer, in: bookkeeping, page: nil)
+                return try await shown(list, after: answer, to: request, in: bookkeeping, page: nil)
             }
             answer = try await send(request.unconditional, bookkeeping)
         }
@@ -137,7 +137,7 @@ extension ModelEngine {
             record = changed
         }
         try await merge(arrivals, lists: [change], answer.state)
-        return try await shown(list, after: answer, in: bookkeeping, page: page.page)
+        return try await shown(list, after: answer, to: request, in: bookkeeping, page: page.page)
     }
 
     static func emptyList<List: ModelList>(_ list: List, _ state: EntryState) -> ListRecord {
@@ -148,6 +148,7 @@ extension ModelEngine {
     private nonisolated(nonsending) func shown<List: ModelList>(
         _ list: List,
         after answer: Answer,
+        to request: ModelRequest,
         in bookkeeping: Bookkeeping,
         page: Page<List.Element>?
     ) async throws -> ListSnapshot<List> {
@@ -155,7 +156,7 @@ extension ModelEngine {
             return unstored(list, page ?? Page([]), of: answer)
         }
         if let page, let state = try await record(lists().records, list.listKey)?.record.state,
-            isOtherVariant(state, of: list.request(after: nil), after: answer, in: bookkeeping)
+            isOtherVariant(state, of: request, after: answer, in: bookkeeping)
         {
             return unstored(list, page, of: answer)
         }

@@ -15,9 +15,10 @@ import Observation
 /// }
 /// ```
 ///
-/// A model that is in memory shows at once, one on disk soon after the object was made. The server is asked by ``load(_:)`` and
-/// ``reload()`` alone. A model that the server forbids to keep (`no-store`) shows until the stored one changes. Changes end with the last reference to the object, and when the cache is closed or erased: a closed
-/// cache leaves the last snapshot, an erased one none.
+/// A model that is in memory shows at once, one on disk soon after the object was made. The server is asked by
+/// ``load(_:)`` and ``reload()`` alone. A model that the server forbids to keep (`no-store`) shows until the stored one
+/// changes, but not over a change that is not confirmed yet. Changes end with the last reference to the object, and when the
+/// cache is closed or erased: a closed cache leaves the last snapshot, an erased one none.
 @MainActor
 public final class LiveModel<Model: CachedModel>: Observable {
     /// The identity of the model that this object shows.
@@ -54,7 +55,8 @@ public final class LiveModel<Model: CachedModel>: Observable {
     public func load(_ mode: FetchMode = .automatic) async {
         await state.load {
             let fetched = try await engine.fetch(Model.self, id, mode: mode)
-            return .init(snapshot: fetched, isStored: fetched.isStored)
+            // A change that is not confirmed shows over every answer.
+            return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
         }
     }
 

@@ -40,7 +40,9 @@ public final class LiveModels<Model: CachedModel>: Observable {
     public func load(_ mode: FetchMode = .automatic) async {
         await state.load {
             let fetched = try await engine.fetch(Model.self, ids, mode: mode)
-            return .init(snapshot: fetched, isStored: fetched.values.allSatisfy(\.isStored))
+            // A change that is not confirmed shows over every answer.
+            let isChanging = state.snapshot.values.contains(where: \.isChanging)
+            return .init(snapshot: fetched, isStored: isChanging || fetched.values.allSatisfy(\.isStored))
         }
     }
 

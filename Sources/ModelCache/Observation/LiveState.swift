@@ -95,7 +95,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
             let loaded = try await body()
             if loaded.isStored { isUnkept = false }
             try await catchUp()
-            // What was stored meanwhile is later than the answer, and so is that of a later load.
+            // A change of the stored models meanwhile is later than the answer, and so is the result of a later load.
             if !loaded.isStored, !isEnded, changeCount == before, number > lastShown {
                 isUnkept = true
                 snapshot = loaded.snapshot
@@ -112,8 +112,8 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         }
     }
 
-    /// Shows the present snapshot of the stored models, unless the following task was quicker. That task also shows changes that come after
-    /// it was read.
+    /// Shows the present snapshot of the stored models, unless the following task was quicker. That task also shows changes
+    /// that come after it was read.
     private func catchUp() async throws(ModelCacheError) {
         let before = shownCount
         let snapshot = try await read()

@@ -33,7 +33,7 @@ enum ConnectionPhase {
     ///
     /// - Parameters:
     ///   - hasOutput: whether bytes wait to be written to the stream.
-    ///   - awaitsInput: whether the thread reads what comes on an open stream. It is told of the stream's end anyway.
+    ///   - awaitsInput: whether the thread reads the input of an open stream. The system tells it of the stream's end anyway.
     func poll(hasOutput: Bool, awaitsInput: Bool) -> pollfd? {
         switch self {
         case .connecting(let socket, _, _): pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)

@@ -2,16 +2,18 @@ import Foundation
 
 // Callers that write and read by themselves, which saves changes to the thread and back. They hold the lock of the inbox.
 extension RedisChannel {
-    /// What a caller has read, and leaves to the thread: observers are told on the thread alone.
+    /// A value or failure that a caller has read and leaves to the thread: observers are told on the thread alone.
     enum Held {
         /// A message, or an answer that nothing asked for.
         case value(RedisValue)
+        /// Bytes that are no RESP3: the decoder throws its error again.
         case undecodable
         case failure(SocketError)
     }
 
-    /// Whether the connection is open, no call and no bytes are under way, nothing waits for the thread, and the next call is expected to come alone:
-    /// callers whose answers came together call again together, and one write takes all of their calls.
+    /// Whether the connection is open, no call and no bytes are under way, nothing waits for the thread, and the next call is
+    /// expected to come alone: callers whose answers came together call again together, and one write takes all of their
+    /// calls.
     var isIdle: Bool {
         guard case .open(let stream) = phase else { return false }
         return doneAtOnce <= 1 && !calls.hasSent && !calls.hasUnsent && held == nil && output.isEmpty
@@ -71,8 +73,8 @@ extension RedisChannel {
         return output.isEmpty && !stream.hasUnwritten
     }
 
-    /// Reads what has come, and what comes while `mayGoOn`. Bytes that the stream holds are taken in any case: the thread,
-    /// which waits for the socket, would not find them.
+    /// Reads the bytes that have come, and those that come while `mayGoOn`. Bytes that the stream holds are taken in any
+    /// case: the thread, which waits for the socket, would not find them.
     private func read(from stream: RedisStream, while mayGoOn: () -> Bool) {
         withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
             do throws(SocketError) {

@@ -34,7 +34,7 @@ final class RedisChannel: @unchecked Sendable {
     /// How many calls the last answers were for.
     var doneAtOnce = 0
     var reading: CallerReading
-    /// What a caller has read, and the thread has to handle.
+    /// A value or failure that a caller has read and the thread has to handle.
     var held: Held?
 
     private let thread: RedisThread
@@ -133,7 +133,7 @@ final class RedisChannel: @unchecked Sendable {
         if isClosed { end() }
     }
 
-    /// Handles what a caller has left; returns whether the connection is still there.
+    /// Handles the value or failure that a caller has left; returns whether the connection is still there.
     private func handle(_ held: Held, from stream: RedisStream) -> Bool {
         self.held = nil
         switch held {

@@ -52,8 +52,8 @@ final class RedisInbox: Sendable {
         return false
     }
 
-    /// Whether a task that may read its answer lets others run before: a task that reads never suspends, and those that wait
-    /// to run, whose calls could go out together, would get no thread.
+    /// Whether a task that may read its answer yields before. A task that finds its answer goes on without suspending, and
+    /// other tasks that are ready, whose calls could go out together, would get no thread.
     var isTurnOfOthers: Bool {
         isReadByCallers.load(ordering: .relaxed) && turnCount.add(1, ordering: .relaxed).newValue.isMultiple(of: 16)
     }
