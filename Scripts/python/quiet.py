@@ -76,6 +76,9 @@ class Build:
         else:
             self.messages.append(line)
 
+    def unended(self):
+        return []
+
     def finish(self, status, seconds):
         if status == 0:
             self.screen.print(f"  built in {seconds:.0f} s")
@@ -150,14 +153,15 @@ class Tests:
         names = [name for name, count in self.running.items() if count > 0]
         return ", now " + ", ".join(names[-2:]) if names else ""
 
+    def unended(self):
+        names = [name for name, count in self.running.items() if count > 0]
+        return ["Tests that had not ended: " + ", ".join(names)] if names else []
+
     def finish(self, status, seconds):
         if status != 0 and not (self.total and self.failed):
             # Crashed, or never began.
             for line in self.other:
                 self.screen.print(line)
-            names = [name for name, count in self.running.items() if count > 0]
-            if names:
-                self.screen.print("Tests that had not ended: " + ", ".join(names))
         if self.total:
             count, result, took, issues = self.total.groups()
             self.screen.print(f"  {count} {result} in {float(took):.0f} s{issues}")
@@ -176,24 +180,63 @@ class Watchdog:
 
     def __init__(self, process):
         self.process = process
-        self.last = time.monotonic()
+        # Counted, and not read from a clock: the machine itself may stand still.
+        self.silence = 0
         self.has_ended_it = False
+        # Of its threads, when it was ended.
+        self.stacks = []
         threading.Thread(target=self.watch, daemon=True).start()
 
     def heard(self):
-        self.last = time.monotonic()
+        self.silence = 0
 
     def watch(self):
+        pause = min(1, SECONDS_OF_SILENCE / 10)
         while self.process.poll() is None:
-            if time.monotonic() - self.last >= SECONDS_OF_SILENCE:
+            if self.silence >= SECONDS_OF_SILENCE:
                 self.has_ended_it = True
-                for number in [*descendants(self.process.pid), self.process.pid]:
+                numbers = [*descendants(self.process.pid), self.process.pid]
+                self.stacks = [line for number in numbers for line in stacks(number)]
+                for number in numbers:
                     try:
                         os.kill(number, signal.SIGKILL)
                     except ProcessLookupError:
                         pass
                 return
-            time.sleep(min(1, SECONDS_OF_SILENCE / 10))
+            time.sleep(pause)
+            self.silence += pause
+
+
+def stacks(process):
+    """The functions that the threads of a process are in, innermost first. Needs gdb."""
+    debugger = ["gdb", "-p", str(process), "-batch", "-nx", "-ex", "set width 0", "-ex", "thread apply all backtrace 60"]
+    backtraces = text_of(debugger, "")
+    threads = [
+        re.findall(r"^#\d+ +(?:0x\w+ in )?(\S+) \(", thread, re.MULTILINE) for thread in backtraces.split("\nThread ")[1:]
+    ]
+    # Those of Swift alone.
+    threads = [[name for name in names if name.startswith("$s")][:6] for names in threads]
+    names = sorted({name for names in threads for name in names})
+    plain = dict(zip(names, text_of(["swift", "demangle", "-compact", "-simplified"], "\n".join(names)).splitlines()))
+    counts = collections.Counter(" < ".join(plain.get(name, name)[:100] for name in names) for names in threads if names)
+    return [f"  {count} x {functions}" for functions, count in counts.most_common()]
+
+
+def text_of(command, text):
+    """What a command prints for an input; nothing if there is no such command, or if it does not end."""
+    try:
+        run = subprocess.run(
+            command,
+            input=text,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+            timeout=120,
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return ""
+    return run.stdout
 
 
 def descendants(process):
@@ -239,9 +282,11 @@ def run(kind, log, command):
         return 130
     status = reader.finish(status, time.monotonic() - started)
     if watchdog.has_ended_it:
-        screen.print(f"Ended, for it printed nothing for {SECONDS_OF_SILENCE:.0f} s.")
+        screen.print(f"Ended, for it printed nothing for {SECONDS_OF_SILENCE:.0f} s. Its threads, innermost first:")
         status = 1
     if status != 0:
+        for line in watchdog.stacks + reader.unended():
+            screen.print(line)
         screen.print(f"  All of the output is in {os.path.relpath(log)}")
     # A signal, as a shell tells it.
     return status if status >= 0 else 128 - status

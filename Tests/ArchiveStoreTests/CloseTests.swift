@@ -130,7 +130,7 @@ import Testing
                     let process = Process()
                     process.executableURL = URL(filePath: "/usr/bin/env")
                     process.arguments = ["flock", "--nonblock", file, "true"]
-                    try process.run()
+                    try process.start()
                     process.waitUntilExit()
                     #expect(process.terminationStatus == 0, "\(file)")
                 }

@@ -27,7 +27,7 @@ import TestSupport
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = words
             process.standardError = FileHandle.nullDevice
-            try process.run()
+            try process.start()
             process.waitUntilExit()
             struct Failure: Error { let command: [String] }
             guard process.terminationStatus == 0 else { throw Failure(command: words) }

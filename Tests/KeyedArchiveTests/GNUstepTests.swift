@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -116,10 +117,10 @@ enum GNUstep {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try #require(program))
         process.arguments = arguments
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         if process.terminationReason == .uncaughtSignal { return "ended by a signal" }

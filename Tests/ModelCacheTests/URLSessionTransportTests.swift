@@ -2,6 +2,7 @@ import Foundation
 import ModelCache
 import ModelCacheHTTP
 import Synchronization
+import TestSupport
 import Testing
 import TypedCache
 
@@ -217,17 +218,17 @@ private struct Echo: Decodable {
 private final class LocalServer: Sendable {
     let url: URL
     private let process: Process
-    private let input = Pipe()
+    private let input = Pipe.make()
     private let output: Pipe
 
     init() throws {
         let process = Process()
-        let output = Pipe()
+        let output = Pipe.make()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["python3", "-u", "-c", Self.program]
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
         self.process = process
         self.output = output
         let port = try #require(Int(try Self.line(output)))

@@ -112,9 +112,9 @@ struct FixtureTests {
             """, directory.url.path,
         ]
         process.arguments? += files.map(\.path)
-        let output = Pipe()
+        let output = Pipe.make()
         process.standardOutput = output
-        try process.run()
+        try process.start()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)

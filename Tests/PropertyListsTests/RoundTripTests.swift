@@ -117,7 +117,7 @@ struct RoundTripTests {
                 assert binary == xml and binary[1:] == [-5, 0.1], seed
             """, folder.path,
         ]
-        try python.run()
+        try python.start()
         python.waitUntilExit()
         #expect(python.terminationStatus == 0)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A blocking TCP socket on this machine.
 package struct LoopbackSocket: Sendable {
@@ -7,14 +8,16 @@ package struct LoopbackSocket: Sendable {
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
     private static func make() throws -> Int32 {
-        #if canImport(Darwin)
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #else
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        #endif
-        if descriptor < 0 { throw Failure(number: errno) }
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return descriptor
+        try openingDescriptors {
+            #if canImport(Darwin)
+                let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+            #else
+                let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            #endif
+            if descriptor < 0 { throw Failure(number: errno) }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            return descriptor
+        }
     }
 
     private static func withAddress(
@@ -53,8 +56,14 @@ package struct LoopbackSocket: Sendable {
 
     /// The next connection; `nil` once the socket is shut down.
     package func accept() -> LoopbackSocket? {
-        let descriptor = Foundation.accept(descriptor, nil, nil)
-        return descriptor < 0 ? nil : LoopbackSocket(descriptor: descriptor)
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&waiting, 1, -1) < 0, errno == EINTR {}
+        let accepted = openingDescriptors {
+            let accepted = Foundation.accept(descriptor, nil, nil)
+            _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+            return accepted
+        }
+        return accepted < 0 ? nil : LoopbackSocket(descriptor: accepted)
     }
 
     /// Waits for bytes; none at the end.

@@ -144,7 +144,7 @@ package final class RedisServer: Sendable {
             + ["--unixsocket", socket, "--dir", directory.path] + arguments
         new.standardOutput = FileHandle.nullDevice
         new.standardError = FileHandle.nullDevice
-        try new.run()
+        try new.start()
         return (new, socket)
     }
 

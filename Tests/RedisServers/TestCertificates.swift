@@ -75,7 +75,7 @@ package struct TestCertificates {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         if process.terminationStatus != 0 { throw Failure(arguments: arguments) }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import SequentialArchive
+import TestSupport
 import Testing
 
 /// The Python package pytypedstream, an independent reader of the format, judges the bytes.
@@ -76,10 +77,10 @@ enum PyTypedStream {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3"] + arguments
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         process.standardOutput = pipe
-        process.standardError = Pipe()
-        try process.run()
+        process.standardError = Pipe.make()
+        try process.start()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "python3 failed")

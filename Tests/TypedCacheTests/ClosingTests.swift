@@ -180,9 +180,9 @@ import Testing
             process.executableURL = try ProcessTests.executable
             process.arguments = ["fork", "--directory", directory.url.path, "--layout", layout.rawValue]
             if let limit { process.arguments? += ["--behind", "\(limit)"] }
-            let output = Pipe()
+            let output = Pipe.make()
             process.standardError = output
-            try process.run()
+            try process.start()
             process.waitUntilExit()
             let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             #expect(process.terminationStatus == 0, "\(text)")

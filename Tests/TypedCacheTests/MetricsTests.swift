@@ -165,10 +165,10 @@ enum PrometheusClient {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["python3"] + arguments
         process.standardInput = try FileHandle(forReadingFrom: file)
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let output = pipe.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "python3 failed: \(arguments.first ?? "")")

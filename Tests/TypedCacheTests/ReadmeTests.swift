@@ -121,12 +121,12 @@ import Testing
     /// Runs a command with caches in `folder`, and returns its status and all that it printed.
     private static func run(_ command: [String], _ folder: URL) throws -> (status: Int32, output: String) {
         let process = Process()
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = ["XDG_CACHE_HOME=\(folder.path)/caches", "SWIFT_BACKTRACE=enable=no"] + command
         process.standardOutput = pipe
         process.standardError = pipe
-        try process.run()
+        try process.start()
         let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return (process.terminationStatus, output)

@@ -14,10 +14,10 @@ import Testing
         let process = Process()
         process.executableURL = try ProcessTests.executable
         process.arguments = arguments + ["--scratch", directory.url.path]
-        let (output, errors) = (Pipe(), Pipe())
+        let (output, errors) = (Pipe.make(), Pipe.make())
         process.standardOutput = output
         process.standardError = errors
-        try process.run()
+        try process.start()
         return (process, output, errors)
     }
 

@@ -45,7 +45,7 @@ struct Socket {
 
     /// Begins to connect. The socket can be written once it is connected, or has failed: see ``failure()``.
     init(connectingTo address: SocketAddress) throws(SocketError) {
-        descriptor = socket(address.family, Self.stream, 0)
+        descriptor = socket(address.family, Self.stream | Self.closedInChildren, 0)
         guard descriptor >= 0 else { throw SocketError("making a socket", errno) }
         do throws(SocketError) {
             try Self.prepare(descriptor)
@@ -101,9 +101,12 @@ struct Socket {
 
     #if canImport(Darwin)
         private static let stream = SOCK_STREAM
+        private static let closedInChildren: Int32 = 0
         private static let sendingFlags: Int32 = 0
     #else
         private static let stream = Int32(SOCK_STREAM.rawValue)
+        // From its first moment: another thread may start a process.
+        private static let closedInChildren = Int32(SOCK_CLOEXEC.rawValue)
         private static let sendingFlags = Int32(MSG_NOSIGNAL)
     #endif
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -47,10 +48,10 @@ struct ManualTests {
         process.executableURL = tool
         process.arguments =
             reader.dropFirst() + ManualPage.all.map { workspace.url.appending(path: $0.fileName).path }
-        let output = Pipe()
+        let output = Pipe.make()
         process.standardOutput = output
         process.standardError = output
-        try process.run()
+        try process.start()
         let complaints = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         #expect(process.terminationStatus == 0)

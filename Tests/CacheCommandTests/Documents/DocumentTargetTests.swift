@@ -44,10 +44,10 @@ import Testing
             "TOOL": try RealTool.executable.path, "DOCUMENT": document, "PIPE": pipe, "PATH": "/usr/bin:/bin",
         ]
         shell.currentDirectoryURL = workspace.url
-        let output = Pipe()
+        let output = Pipe.make()
         shell.standardOutput = output
         shell.standardInput = FileHandle.nullDevice
-        try shell.run()
+        try shell.start()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         shell.waitUntilExit()
         return (shell.terminationStatus, text)
@@ -57,7 +57,7 @@ import Testing
 
     @Test("A pipe is written to and stays a pipe", arguments: [false, true])
     func pipes(isByLink: Bool) throws {
-        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         try #require(reader >= 0)
         defer { close(reader) }
         let target = isByLink ? try link(to: "pipe") : pipe
@@ -72,7 +72,7 @@ import Testing
     func reports() throws {
         let cache = DiskCache(workspace)
         try cache.save(DiskCache.archive("x"), "x")
-        let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+        let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         try #require(reader >= 0)
         defer { close(reader) }
         let outcome = try RealTool.run(["report", "--json", "-o", pipe] + cache.options)

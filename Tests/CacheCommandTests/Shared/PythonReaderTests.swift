@@ -1,6 +1,7 @@
 import Foundation
 import RedisServers
 import RedisWire
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -89,7 +90,7 @@ struct PythonReaderTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(Self.client.utf8).write(to: folder.appending(path: "redis.py"))
         let python = Process()
-        let output = Pipe()
+        let output = Pipe.make()
         python.executableURL = URL(filePath: "/usr/bin/env")
         python.arguments = [
             "python3", "-c", "import runpy, sys; sys.path.append(sys.argv[2]); runpy.run_path(sys.argv[1])",
@@ -97,7 +98,7 @@ struct PythonReaderTests {
             folder.path,
         ]
         python.standardOutput = output
-        try python.run()
+        try python.start()
         let printed = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         python.waitUntilExit()
         if python.terminationStatus == 127 {

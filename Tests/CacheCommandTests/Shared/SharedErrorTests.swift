@@ -67,7 +67,7 @@ struct SharedErrorTests {
         let (process, output, errors) = try RealTool.start(
             ["warm", "-", "--key", "id", "--cache", "c", "--shared", url, "--print-keys"],
             input: {
-                let pipe = Pipe()
+                let pipe = Pipe.make()
                 let records = Data(ServerCache.records(50_000).utf8)
                 Thread.detachNewThread {
                     // The command may end before it has read all.

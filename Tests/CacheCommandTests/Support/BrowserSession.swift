@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Headless Chromium with one page, driven by the DevTools protocol over a pipe: JSON messages with a NUL behind each.
@@ -32,8 +33,8 @@ final class BrowserSession {
     private(set) var events: [Event] = []
 
     private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let input = Pipe.make()
+    private let output = Pipe.make()
     private var received: [UInt8] = []
     private var lastCall = 0
     private var session: String?
@@ -54,7 +55,7 @@ final class BrowserSession {
         process.arguments = ["-c", script, executable.path] + options
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
         let page = try call("Target.createTarget", ["url": "about:blank"])
         let target = try #require(page["targetId"])
         session = try call("Target.attachToTarget", ["targetId": target, "flatten": true])["sessionId"] as? String

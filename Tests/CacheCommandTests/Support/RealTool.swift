@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The built command, run as a process of its own.
@@ -71,14 +72,14 @@ struct RealTool {
                 !$1.isEmpty
             }
         }
-        let output = Pipe()
+        let output = Pipe.make()
         // A file, so that a process that writes much never waits for a reader.
         let errors = FileManager.default.temporaryDirectory.appending(path: "errors-\(UUID().uuidString)")
         _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errors)
         process.standardInput = standardInput
-        try process.run()
+        try process.start()
         return (process, output, errors)
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A terminal with a shell in it, by tmux.
@@ -81,7 +82,7 @@ final class TerminalSession {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "\(arguments.joined(separator: " ")) failed")
         return String(decoding: try Data(contentsOf: output), as: UTF8.self)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -8,7 +9,7 @@ struct DescriptorTests {
     @Test("Output is held back, handed over whole, and a reader that has gone is told apart from a failure")
     func output() throws {
         var ends: [Int32] = [-1, -1]
-        try #require(pipe(&ends) == 0)
+        try #require(openingDescriptors { pipe(&ends) } == 0)
         let output = StandardOutput(descriptor: ends[1])
         try output.write("one\n")
         try output.write("two\n")

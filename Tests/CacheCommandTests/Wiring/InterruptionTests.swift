@@ -85,7 +85,7 @@ import Testing
 
     @Test("A warm whose source gives nothing more ends, with all that it has told")
     func waitingWarm() throws {
-        let input = Pipe()
+        let input = Pipe.make()
         let (process, output, errors) = try RealTool.start(
             ["warm", "-", "--key", "id", "--print-keys"] + options("c"),
             input: input
@@ -110,7 +110,7 @@ import Testing
 
     @Test("A signal that was ignored from the start stays ignored")
     func ignoredSignal() throws {
-        let input = Pipe()
+        let input = Pipe.make()
         let words = ["warm", "-", "--key", "id", "--print-keys"] + options("c")
         let (process, output, errors) = try RealTool.start(words, input: input, ignoresInterrupts: true)
         input.fileHandleForWriting.write(Data((#"{"id":"a"}"# + "\n").utf8))
@@ -135,7 +135,7 @@ import Testing
             let source = try workspace.file("c.ndjson", #"{"id":"k0"}"# + "\n")
             try #require(RealTool.run(["warm", source, "--key", "id"] + options("c")).status == 0)
         }
-        let input = Pipe()
+        let input = Pipe.make()
         let (process, output, errors) = try RealTool.start(
             words + (hasKeys ? ["--root", workspace.root] : []),
             input: input

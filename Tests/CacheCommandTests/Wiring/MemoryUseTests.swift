@@ -30,9 +30,9 @@ struct MemoryUseTests {
         let python = Process()
         python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         python.arguments = try ["python3", "-c", script, RealTool.executable.path] + arguments
-        let output = Pipe()
+        let output = Pipe.make()
         python.standardOutput = output
-        try python.run()
+        try python.start()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         python.waitUntilExit()
         if python.terminationStatus == 127 { return nil }

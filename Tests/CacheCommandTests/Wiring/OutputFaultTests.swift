@@ -48,11 +48,11 @@ import Testing
             "TOOL": try RealTool.executable.path, "DIR": workspace.url.path, "ROOT": workspace.root,
             "PATH": "/usr/bin:/bin",
         ]
-        let errors = Pipe()
+        let errors = Pipe.make()
         process.standardOutput = FileHandle.nullDevice
         process.standardError = errors
         process.standardInput = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
         return (process.terminationStatus, text)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -87,7 +88,7 @@ import Testing
         let python = Process()
         python.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         python.arguments = ["python3", "-c", Self.reader, workspace.root + "/c", folder.path]
-        try python.run()
+        try python.start()
         python.waitUntilExit()
         if python.terminationStatus == 127 {
             print("skipped: there is no python3 here")

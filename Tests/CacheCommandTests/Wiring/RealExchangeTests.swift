@@ -95,7 +95,7 @@ import Testing
             assert len(lines) == 1501
             """
         python.arguments = ["python3", "-c", script, folder]
-        do { try python.run() } catch { return }
+        do { try python.start() } catch { return }
         python.waitUntilExit()
         // 127: there is no Python here.
         #expect([0, 127].contains(python.terminationStatus))
@@ -108,7 +108,7 @@ import Testing
         mount.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         mount.arguments = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder]
         mount.standardError = FileHandle.nullDevice
-        try mount.run()
+        try mount.start()
         mount.waitUntilExit()
         guard mount.terminationStatus == 0 else {
             print("skipped: a small disk cannot be mounted here")
@@ -118,7 +118,7 @@ import Testing
             let umount = Process()
             umount.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             umount.arguments = ["umount", folder]
-            try? umount.run()
+            try? umount.start()
             umount.waitUntilExit()
         }
         let outcome = try RealTool.run(cache("export", folder))

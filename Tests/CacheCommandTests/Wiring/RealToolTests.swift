@@ -43,7 +43,7 @@ import Testing
     /// A pipe may give a record, or part of one, and then nothing for long.
     @Test("A record is saved and told as soon as it has come, whatever comes next")
     func slowSource() throws {
-        let input = Pipe()
+        let input = Pipe.make()
         let (process, output, errors) = try RealTool.start(warm("-"), input: input)
         var printed = ""
         for number in 0..<20 {
@@ -179,7 +179,7 @@ import Testing
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = words
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         return process.terminationStatus
     }

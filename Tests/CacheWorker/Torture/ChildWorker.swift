@@ -1,11 +1,12 @@
 import Foundation
+import TestSupport
 
 /// A worker in a process of its own.
 final class ChildWorker {
     let settings: WorkerSettings
     private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
+    private let input = Pipe.make()
+    private let output = Pipe.make()
     /// Foundation's own waiting looks only twenty times a second.
     private let ended = DispatchSemaphore(value: 0)
     private var hasEnded = false
@@ -28,7 +29,7 @@ final class ChildWorker {
         process.standardInput = input
         process.standardOutput = output
         process.terminationHandler = { [ended] _ in ended.signal() }
-        try process.run()
+        try process.start()
         // The ends that the child has; else the end of its output would never come.
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()

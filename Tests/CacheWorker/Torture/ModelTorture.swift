@@ -178,7 +178,7 @@ final class ModelTorture {
 /// A process that is killed some time after it has said some lines.
 private struct KilledChild {
     let process = Process()
-    let output = Pipe()
+    let output = Pipe.make()
 
     init(executable: URL, _ arguments: [String]) {
         process.executableURL = executable
@@ -193,7 +193,7 @@ private struct KilledChild {
     func lines(_ count: Int, thenKilledAfter delay: Duration, step: inout Duration) throws -> [String] {
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        try process.start()
         try output.fileHandleForWriting.close()
         var text = output.fileHandleForReading.availableData
         let begin = MonotonicTime.now

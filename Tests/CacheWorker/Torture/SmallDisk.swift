@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A file system of so few bytes or files that it can be filled; unmounted when it goes.
 final class SmallDisk {
@@ -21,7 +22,7 @@ final class SmallDisk {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = words
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.start()
         process.waitUntilExit()
         return process.terminationStatus
     }

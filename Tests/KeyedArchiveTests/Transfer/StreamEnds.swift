@@ -1,5 +1,6 @@
 import Foundation
 import KeyedArchive
+import TestSupport
 
 /// Both ends of a stream.
 struct StreamEnds: Sendable {
@@ -7,16 +8,16 @@ struct StreamEnds: Sendable {
     let writing: FileHandle
 
     static func pipe() -> StreamEnds {
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         return StreamEnds(reading: pipe.fileHandleForReading, writing: pipe.fileHandleForWriting)
     }
 
     static func sockets() throws -> StreamEnds {
         var ends: [Int32] = [-1, -1]
         #if canImport(Darwin)
-            let status = socketpair(AF_UNIX, SOCK_STREAM, 0, &ends)
+            let status = openingDescriptors { socketpair(AF_UNIX, SOCK_STREAM, 0, &ends) }
         #else
-            let status = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+            let status = openingDescriptors { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) }
         #endif
         guard status == 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
         return StreamEnds(
@@ -31,7 +32,7 @@ struct StreamEnds: Sendable {
 
     /// A stream that holds these bytes, at most as many as a pipe takes without a reader, and ends after them.
     static func holding(_ bytes: some Sequence<UInt8>) throws -> FileHandle {
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         try pipe.fileHandleForWriting.write(contentsOf: Data(bytes))
         try pipe.fileHandleForWriting.close()
         return pipe.fileHandleForReading
@@ -56,7 +57,7 @@ func stream(of orders: [Order]) async throws -> (bytes: [UInt8], frameEnds: [Int
     var ends: [Int] = []
     var all: [UInt8] = []
     for count in 0...orders.count {
-        let pipe = Pipe()
+        let pipe = Pipe.make()
         let sender = try ArchiveSender(to: pipe.fileHandleForWriting)
         for order in orders.prefix(count) { try await sender.send(encoding: order) }
         if count == orders.count { try await sender.finish() } else { try await sender.flush() }

@@ -1,5 +1,6 @@
 import Foundation
 import KeyedArchive
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5)))
@@ -63,7 +64,7 @@ struct TransferTests {
         let wanted = (0..<3).map { Order(number: $0) }
         let (bytes, _) = try await stream(of: wanted)
         for pieceByteCount in [1, 7, 19, 20, 21, 400] {
-            let pipe = Pipe()
+            let pipe = Pipe.make()
             let orders = try ArchiveReceiver(decoding: Order.self, from: pipe.fileHandleForReading)
             async let received = receive(orders)
             var rest = bytes[...]

@@ -4,8 +4,8 @@ import TestSupport
 /// A `SharedWorker`: a machine in a process of its own.
 final class SharedProcess {
     private let process: Process
-    private let input = Pipe()
-    private let output = Pipe()
+    private let input = Pipe.make()
+    private let output = Pipe.make()
 
     convenience init(_ fleet: Fleet, interval: Int, deadline: Int) throws {
         let url = "redis://127.0.0.1:\(fleet.server.port)/?prefix=\(fleet.prefix)"
@@ -21,7 +21,7 @@ final class SharedProcess {
         process.arguments = [url, "\(interval)", "\(deadline)"]
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.start()
     }
 
     /// Beside the tests.

@@ -1,0 +1,24 @@
+import Foundation
+import Synchronization
+
+/// Held while a process is started or a pipe is made.
+///
+/// Foundation looks which descriptors are open, and closes these in the new process: one that another thread opens between
+/// is inherited. A pipe whose writing end a server has inherited does not end before the server does, and its reader waits
+/// until then.
+private let descriptors = Mutex(())
+
+extension Process {
+    /// Starts the process, as `run()` does, with no descriptor of others.
+    package func start() throws { try descriptors.withLock { _ in try run() } }
+}
+
+extension Pipe {
+    /// Makes a pipe that no process inherits but those that it is given to.
+    package static func make() -> Pipe { descriptors.withLock { _ in Pipe() } }
+}
+
+/// Opens descriptors by calls of the system, which no process inherits then.
+package func openingDescriptors<Result>(_ body: () throws -> sending Result) rethrows -> sending Result {
+    try descriptors.withLock { _ in try body() }
+}
