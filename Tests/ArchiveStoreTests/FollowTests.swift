@@ -253,4 +253,27 @@ import Testing
             #expect(try evicted.filter { try follower.value($0) != nil } == [])
         }
     }
+
+    /// Where no entry went with the segment, other processes return nothing that is gone here.
+    @Test func aKeyWithoutAnEntryIsRemovedFromAFullVolume() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let isFull = Atomic<Bool>(false)
+            let layer = FileLayer { call in
+                let isWriting = call.operation == .write && call.name.hasSuffix(".segment")
+                return isWriting && isFull.load(ordering: .relaxed) ? .fail(ENOSPC) : .proceed
+            }
+            let settings = StoreSettings(byteLimit: 16 << 20)
+            let store = try PackedStore(directory: path, create: true, settings: settings, layer: layer) {
+                KeyDigest(hashing: $0)
+            }
+            var random = SeededGenerator(seed: 3)
+            for _ in 0..<40 { try store.save(random.bytes(50_000), forKey: "x") }
+            isFull.store(true, ordering: .relaxed)
+            let former = try store.statistics().byteCount
+            #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
+            #expect(try store.statistics().byteCount < former)
+            #expect(try !store.remove(forKey: "absent"))
+            #expect(try store.fetch(forKey: "x") != nil)
+        }
+    }
 }

@@ -39,8 +39,8 @@ final class LogStatus: Sendable {
         set { firstLive.store(newValue, ordering: .relaxed) }
     }
 
-    /// Whether the floor of a segment that was given up found no room, so that other processes may still return entries
-    /// that are gone here.
+    /// Whether the floor of segments with entries found no room, so that other processes may still return entries that are
+    /// gone here.
     var owesFloor: Bool {
         get { floorIsOwed.load(ordering: .relaxed) }
         set { floorIsOwed.store(newValue, ordering: .relaxed) }

@@ -21,9 +21,10 @@ struct SegmentLog: Sendable {
     private var previous: PreviousRecord?
     /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
     var lostHashes: [UInt64] = []
-    /// The segment of a floor for which there was no room yet.
-    private var owedFloor: UInt32? {
-        didSet { status.owesFloor = owedFloor != nil }
+    /// The segment of a floor for which there was no room yet, and whether the floor hides entries: without it other
+    /// processes return some that are gone here.
+    private var owedFloor: (segment: UInt32, hidesEntries: Bool)? {
+        didSet { status.owesFloor = owedFloor?.hidesEntries == true }
     }
     /// The tail's number when slots without records were last removed; 0 if they never were.
     var cleanedSegment: UInt32 = 0
@@ -309,20 +310,22 @@ struct SegmentLog: Sendable {
 
     /// Appends a floor, which tells other processes that all segments before one are given up. Where there is no room for
     /// it, it is appended before the next record.
-    mutating func appendFloor(_ number: UInt32) throws(StoreError) {
-        owedFloor = number
+    ///
+    /// - Parameter hidesEntries: whether there are entries in those segments.
+    mutating func appendFloor(_ number: UInt32, hidesEntries: Bool) throws(StoreError) {
+        owedFloor = (number, hidesEntries || owedFloor?.hidesEntries == true)
         try appendOwedFloor()
     }
 
     /// Appends the floor for which there was no room until now.
     mutating func appendOwedFloor() throws(StoreError) {
-        guard let number = owedFloor else { return }
+        guard let owed = owedFloor else { return }
         owedFloor = nil
-        var floor = RecordDraft.floor(number)
+        var floor = RecordDraft.floor(owed.segment)
         do throws(StoreError) {
             _ = try append(&floor)
         } catch {
-            owedFloor = number
+            owedFloor = owed
             guard error.isOutOfSpace else { throw error }
         }
     }
@@ -374,7 +377,7 @@ struct SegmentLog: Sendable {
             self.tail.set(segment, end: headerByteCount)
             bestEffort("where there is no room for it, other processes notice the next record") {
                 () throws(StoreError) in
-                try appendFloor(segment.number)
+                try appendFloor(segment.number, hidesEntries: true)
             }
         }
         try attempt("emptying a segment", path) { () throws(SystemError) in

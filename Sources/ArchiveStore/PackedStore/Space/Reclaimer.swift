@@ -60,9 +60,11 @@ struct Reclaimer: Sendable {
         }
         self.tail.hide()
         var plan = ReclaimPlan(policy, room: budget.roomToCarry(in: log))
+        var isDecided = false
         do throws(StoreError) {
             if let segment = try segments.segment(number) {
                 try decide(on: segment, byteCount: log.chain.byteCounts[number] ?? 0, in: &plan, now: now)
+                isDecided = true
             } else {
                 log.index.removeSegment(number)
             }
@@ -78,18 +80,20 @@ struct Reclaimer: Sendable {
         // run.
         for slot in plan.dropped { log.index.remove(slot) }
         evictions += plan.evictions
-        try remove(number, givingBackBlocks: plan.isCarriedInPieces, from: &log)
+        let hidesEntries = !isDecided || !plan.dropped.isEmpty
+        try remove(number, hidesEntries: hidesEntries, givingBackBlocks: plan.isCarriedInPieces, from: &log)
         return true
     }
 
     private mutating func remove(
         _ number: UInt32,
+        hidesEntries: Bool,
         givingBackBlocks: Bool,
         from log: inout SegmentLog
     ) throws(StoreError) {
         // Appended before the file goes, so that all processes see the segment go at once.
         bestEffort("it is tried again with the next record") { () throws(StoreError) in
-            try log.appendFloor(number + 1)
+            try log.appendFloor(number + 1, hidesEntries: hidesEntries)
         }
         if givingBackBlocks {
             bestEffort("the file keeps its blocks for as long as another process has it open") {
