@@ -146,13 +146,13 @@ package final class RedisCluster: Sendable {
             do {
                 try join(servers, connections, masters: masters)
                 return servers
-            } catch RedisClusterError.ended {
-                // Another process has the port of one's bus.
+            } catch is RedisClusterError {
+                // Another process has the port of one's bus, or has answered there: other ports may do.
             }
         }
     }
 
-    private enum RedisClusterError: Error { case ended }
+    private enum RedisClusterError: Error { case ended, takesTooLong }
 
     private static func join(_ servers: [RedisServer], _ connections: [RedisConnection], masters: Int) throws {
         func ask(_ index: Int, _ command: RedisCommand) throws -> RedisValue {
@@ -163,7 +163,11 @@ package final class RedisCluster: Sendable {
             return value
         }
         func wait(_ body: () throws -> Bool) throws {
-            while try !body() { usleep(5_000) }
+            let end = ContinuousClock.now + .seconds(120)
+            while try !body() {
+                if .now > end { throw RedisClusterError.takesTooLong }
+                usleep(5_000)
+            }
         }
         for index in 0..<masters {
             let first = index * HashSlot.count / masters
