@@ -167,6 +167,30 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func aRemovalByTagThatCouldNotWaitWaitsWhenItIsRepeated(kind: StoreKind) throws {
+        let faulty = FaultyLayer(failing: [.synchronize])
+        try withDurableStore(kind, faulty.layer) { store in
+            var attributes = EntryAttributes(storedAt: .now)
+            attributes.tags = ["t"]
+            for key in ["a", "b"] { try store.save([1], forKey: key, attributes: attributes, if: nil) }
+            _ = faulty.planning(.from(0, .fail(EIO))) {
+                #expect(throws: StoreError.self) {
+                    try store.removeAll(tagged: "t", removing: { _ in }, removed: { _ in })
+                }
+            }
+            try store.save([1], forKey: "c")
+            let repeated = try faulty.planning(.nothing) {
+                try store.removeAll(tagged: "t", removing: { _ in }, removed: { _ in })
+            }
+            #expect(repeated.contains { $0.operation == .synchronize })
+            // Neither is owed any more.
+            let third = try steps(faulty) { try store.remove(forKey: "a") }
+            #expect(third == [])
+            #expect(try store.keys() == ["c"])
+        }
+    }
+
     /// The record that was not waited for may be lost, whatever is appended behind it.
     @Test func aRemovalThatCouldNotWaitIsAppendedAnewWhenItIsRepeated() throws {
         let faulty = FaultyLayer(failing: [.synchronize])
@@ -176,9 +200,14 @@ import Testing
                 #expect(throws: StoreError.self) { try store.remove(forKey: "a") }
             }
             try store.save([1], forKey: "b")
-            let calls = try faulty.planning(.nothing) { try store.remove(forKey: "a") }.map(\.operation)
+            func operations(removing key: String) throws -> [FileLayer.Operation] {
+                try faulty.planning(.nothing) { try store.remove(forKey: key) }.map(\.operation)
+            }
+            let calls = try operations(removing: "a")
             let write = try #require(calls.firstIndex(of: .write))
             #expect(calls[write...].contains(.synchronize))
+            // Not for ever, and no other key's.
+            for key in ["a", "never saved"] { #expect(try !operations(removing: key).contains(.write)) }
         }
     }
 

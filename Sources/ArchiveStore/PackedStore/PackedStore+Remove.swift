@@ -23,7 +23,7 @@ extension PackedStore {
         let isRemoved = try withLog { log throws(StoreError) -> Bool? in
             let (isRemoved, end) = try log.remover.remove(key, digest, where: isChosen)
             // Also where nothing was removed: a former removal of the key may not have waited.
-            if let end { try log.commits.synchronize(upTo: end) }
+            if let end { try log.commits.synchronize(upTo: end, removing: [(key, digest)]) }
             guard isRemoved else { return nil }
             keepUp(log)
             return true

@@ -27,8 +27,8 @@ final class EntryRemover: Sendable {
 
     /// Removes the entry of a key if it is chosen, and does not wait for the device.
     ///
-    /// The removal of a key without an entry is appended as well where a wait for the device has failed, since the removal
-    /// that was appended before may be lost, and where other processes were not told that segments are gone.
+    /// The removal of a key without an entry is appended as well where the one that was appended before may be lost, since a
+    /// wait for the device has failed, and where other processes were not told that segments are gone.
     ///
     /// - Returns: whether the entry was removed, and the place up to which the log must be on the device; `nil` where
     ///   another entry is there, so that none of this one's removals can be lost.
@@ -37,7 +37,7 @@ final class EntryRemover: Sendable {
         _ digest: KeyDigest,
         where isChosen: (EntryInformation) -> Bool = { _ in true }
     ) throws(StoreError) -> (isRemoved: Bool, end: RecordPlace?) {
-        let isAppendedAnyway = commits.hasFailed || reader.status.owesFloor
+        let isAppendedAnyway = commits.owesRemoval(of: digest) || reader.status.owesFloor
         // No lock is taken where there is no entry.
         guard isAppendedAnyway || reader.index.slot(digest) != nil else { return (false, tail.end) }
         var evictions = Evictions()
@@ -63,6 +63,24 @@ final class EntryRemover: Sendable {
                 evictions.evicted.removeAll { $0.key == key.string }
             }
             return (true, tail.end)
+        }
+    }
+
+    /// Appends the removals again that a failed wait for the device may have lost, of keys that still have no entry.
+    ///
+    /// - Returns: the keys, for which the caller waits.
+    func appendOwedRemovals() throws(StoreError) -> [(key: StoreKey, digest: KeyDigest)] {
+        let owed = commits.owedRemovals
+        if owed.isEmpty { return [] }
+        var evictions = Evictions()
+        defer { user.tell(evictions) }
+        return try lock.withExclusiveLog { state throws(StoreError) in
+            var appended: [(key: StoreKey, digest: KeyDigest)] = []
+            for (digest, key) in owed where reader.index.slot(digest) == nil {
+                try appendRemoval(of: key, digest, to: &state, evictions: &evictions)
+                appended.append((key, digest))
+            }
+            return appended
         }
     }
 
@@ -120,6 +138,7 @@ final class EntryRemover: Sendable {
         var removal = RecordDraft.removal(key: key.bytes, hash: digest.high)
         try state.reclaimer.reclaim(removal.byteCount, now: nil, from: &state.log, evictions: &evictions)
         try state.reserve.append(&removal, to: &state.log)
+        commits.appendedOwedRemoval(of: digest)
     }
 
     /// As above, where there is room: appends a removal, or on a full volume turns the entry's own record into one.

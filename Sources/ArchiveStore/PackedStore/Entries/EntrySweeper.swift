@@ -94,7 +94,8 @@ final class EntrySweeper: Sendable {
         ifSame isSame: (_ current: EntryInformation, _ chosen: EntryInformation) -> Bool
     ) throws(StoreError) {
         var failure: StoreError?
-        var isChanged = false
+        // Those of the same call, if it is repeated, find no entries any more.
+        var gone = try remover.appendOwedRemovals()
         for part in 0..<PackedIndex.partCount {
             var candidates: [IndexSlot] = []
             reader.index.withPart(number: part) { table in
@@ -105,23 +106,24 @@ final class EntrySweeper: Sendable {
                 do throws(StoreError) {
                     let batch = rest.prefix(Self.batch)
                     rest = rest.dropFirst(Self.batch)
-                    var gone: [EntryInformation] = []
+                    let chosen = try entries(in: batch, where: isChosen)
+                    if chosen.isEmpty { continue }
+                    var entries: [EntryInformation] = []
                     var evictions = Evictions()
                     // Removed entries are reported even if others cannot be removed.
                     defer {
-                        isChanged = isChanged || !gone.isEmpty
-                        gone.forEach(removed)
+                        let keys = Set(entries.map(\.key))
+                        gone += chosen.filter { keys.contains($0.key.string) }.map { ($0.key, $0.digest) }
+                        entries.forEach(removed)
                         user.tell(evictions)
                     }
-                    let chosen = try entries(in: batch, where: isChosen)
-                    if chosen.isEmpty { continue }
-                    try remover.remove(chosen, where: isSame, removed: &gone, evictions: &evictions)
+                    try remover.remove(chosen, where: isSame, removed: &entries, evictions: &evictions)
                 } catch {
                     failure = failure ?? error
                 }
             }
         }
-        if isChanged { try commits.synchronize() }
+        if !gone.isEmpty { try commits.synchronize(removing: gone) }
         if let failure { throw failure }
         try reader.status.checkIndex()
     }

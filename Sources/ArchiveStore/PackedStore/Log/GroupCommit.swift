@@ -13,6 +13,8 @@ final class GroupCommit: Sendable {
         var end = RecordPlace(segment: 0, offset: 0)
         /// Records between these places may never be on the device.
         var failure: (start: RecordPlace, end: RecordPlace, error: StoreError)?
+        /// Removals that a failed wait may have lost.
+        var owedRemovals: [KeyDigest: StoreKey] = [:]
         /// Whether the names of all segments are on the device.
         var hasNames = false
 
@@ -124,6 +126,33 @@ final class GroupCommit: Sendable {
     /// Notes that other processes began segments whose names may not be on the device.
     func forgetNames() {
         commits.withLock { $0.hasNames = false }
+    }
+
+    /// Waits until the removals of some keys, which were appended up to a place, are on the device, if the store is durable.
+    /// Those that may be lost are owed: one of them may be asked for again, and finds no entry then.
+    func synchronize(
+        upTo end: RecordPlace? = nil,
+        removing keys: [(key: StoreKey, digest: KeyDigest)]
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            if let end { try synchronize(upTo: end) } else { try synchronize() }
+        } catch {
+            commits.withLock { commits in
+                for (key, digest) in keys { commits.owedRemovals[digest] = key }
+            }
+            throw error
+        }
+    }
+
+    func owesRemoval(of digest: KeyDigest) -> Bool {
+        isDurable && commits.withLock { $0.owedRemovals[digest] != nil }
+    }
+
+    var owedRemovals: [KeyDigest: StoreKey] { isDurable ? commits.withLock { $0.owedRemovals } : [:] }
+
+    /// Notes that a removal was appended again. Its caller waits for it.
+    func appendedOwedRemoval(of digest: KeyDigest) {
+        commits.withLock { $0.owedRemovals[digest] = nil }
     }
 
     /// Whether a wait has failed, so that some records may never be on the device.
