@@ -17,9 +17,9 @@ public struct LoadOptions: Sendable, Hashable {
         /// the lock when the process, and every child that it forked meanwhile and that runs no other program, has
         /// ended, however it ended. A load waits as long as another process has the lock, also if that process is
         /// stopped or its producer does not end: a caller that cannot wait cancels its task. A value that another
-        /// process has saved meanwhile is returned. Where there can be no lock, in a directory that is read-only say, producers
-        /// are joined within the process, and one event of kind ``CacheEvent/Kind/failed`` says so. Waiting can be
-        /// cancelled, and blocks no thread.
+        /// process has saved meanwhile is returned. Where no lock is possible, in a read-only directory say, producers
+        /// are joined within the process only, and one event of kind ``CacheEvent/Kind/failed`` reports that. Waiting
+        /// can be cancelled, and blocks no thread.
         public static let processes = Joining(base: .processes)
 
         /// `process` or `processes`.
