@@ -12,8 +12,8 @@
 /// | `indexSource`  | where parts are loaded from                         | no I/O                                      |
 /// | `indexRescue`  | the index rebuilt where the snapshot is damaged     | all records are read                        |
 /// | `rescuedPart`  | a part of that index                                | as `indexPart`                              |
-/// | `commits`      | ``GroupCommit``: the records on the device          | no I/O; the leader waits for the device     |
-/// |                |                                                     | without it                                  |
+/// | `commits`      | ``GroupCommit``: the records on the device, and the | no I/O; the leader waits for the device     |
+/// |                | removals that may be lost                           | without it                                  |
 /// | `tail`         | ``LogTail``: the last segment and its length        | no I/O                                      |
 /// | `segments`     | the segments that are open, and their dictionaries  | no I/O                                      |
 /// | `indexFailure` | why a part of the index could not be loaded         | no I/O                                      |
