@@ -162,6 +162,8 @@ import Testing
     enum Position: CaseIterable {
         case formerSegment
         case startOfTail
+        /// Behind a first record that is as long as the one that the emptied tail begins with.
+        case behindAFloor
         case middleOfTail
         /// Behind the seal of a process that ended before it began the next segment.
         case seal
@@ -176,7 +178,12 @@ import Testing
                 KeyDigest(hashing: $0)
             }
             for key in Self.keys { try store.save(Array(key.utf8), forKey: key) }
-            if position == .startOfTail { try store.current.beginSegment() }
+            if [.startOfTail, .behindAFloor].contains(position) { try store.current.beginSegment() }
+            if position == .behindAFloor {
+                try store.current.lock.withExclusiveLog { state throws(StoreError) in
+                    try state.log.appendFloor(1, hidesEntries: false)
+                }
+            }
             if position == .seal {
                 let faulty = FaultyLayer(failing: [.rename])
                 let sealing = try PackedStore(directory: path, create: true, settings: .init(), layer: faulty.layer)
@@ -193,7 +200,7 @@ import Testing
             let follower = Follower(other)
             for key in Self.keys { #expect(try follower.value(key) == Array(key.utf8)) }
             if position == .formerSegment { try store.current.beginSegment() }
-            if position != .seal { try store.save([1], forKey: "last") }
+            if ![.seal, .behindAFloor].contains(position) { try store.save([1], forKey: "last") }
             _ = try faulty.planning(.from(0, .fail(ENOSPC))) { try store.removeAll() }
             #expect(try PackedSharingTests.byteCount(path) < 200)
             // Readers look now and then, writers at once, whether the log is still the one at its path.

@@ -146,7 +146,9 @@ final class PackedLog: Sendable {
     func removeAll() throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
             // A former removal of all entries may not have waited.
-            guard state.log.chain.hasMoreThanAFloor || commits.hasFailed else { return try commits.synchronize() }
+            guard try state.log.chain.hasMoreThanFloors() || commits.hasFailed else {
+                return try commits.synchronize()
+            }
             defer { state.reclaimer.clock.leaveSegments(upTo: .max) }
             try state.log.removeAll()
         }

@@ -59,13 +59,21 @@ struct SegmentChain: Sendable {
         return next.flatMap { $0 > number ? $0 : nil }
     }
 
-    /// Whether there is anything to give up: more than an empty segment, or a floor, which would only be written anew. No
-    /// entry is as short as a floor.
-    var hasMoreThanAFloor: Bool {
+    /// Whether there is anything to give up: more than an empty segment, or floors, which would only be written anew.
+    func hasMoreThanFloors() throws(StoreError) -> Bool {
         guard let tail = tail.current, byteCounts.isEmpty else { return !byteCounts.isEmpty }
-        let floor = RecordDraft.floor(tail.segment.number)
-        return tail.end > (tail.segment.headerByteCount ?? 0) + floor.byteCount
+        guard tail.end <= (tail.segment.headerByteCount ?? 0) + Self.mostFloorBytes else { return true }
+        return try attempt("looking for records", segments.path(tail.segment.number)) { () throws(SystemError) in
+            var scanner = SegmentScanner(tail.segment, to: tail.end)
+            while let step = try scanner.next() {
+                guard case .record(let record, _) = step, record.kind == .floor else { return true }
+            }
+            return scanner.offset < tail.end
+        }
     }
+
+    /// An emptied segment begins with fewer bytes of floors: one, or a few of them.
+    private static let mostFloorBytes = 256
 
     /// Notes that all segments before this one are gone, or about to go.
     mutating func raiseFirstLiveSegment(to number: UInt32) {

@@ -16,9 +16,9 @@ struct SegmentLog: Sendable {
     var index: LogIndex
     var counts = LogCounts()
     /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
-    private(set) var snapshotIsForeign: Bool
+    var snapshotIsForeign: Bool
     /// The record appended or followed last, which the next one describes; `nil` at the log's start.
-    private var previous: PreviousRecord?
+    var previous: PreviousRecord?
     /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
     var lostHashes: [UInt64] = []
     /// The segment of a floor for which there was no room yet, and whether the floor hides entries: without it other
@@ -317,6 +317,9 @@ struct SegmentLog: Sendable {
         try appendOwedFloor()
     }
 
+    /// Whether there was no room yet for a floor.
+    var owesFloor: Bool { owedFloor != nil }
+
     /// Appends the floor for which there was no room until now.
     mutating func appendOwedFloor() throws(StoreError) {
         guard let owed = owedFloor else { return }
@@ -328,62 +331,6 @@ struct SegmentLog: Sendable {
             owedFloor = owed
             guard error.isOutOfSpace else { throw error }
         }
-    }
-
-    /// Gives up every segment with all its entries.
-    mutating func removeAll() throws(StoreError) {
-        guard let tail = tail.current else { return }
-        let next: LogTail.Position
-        do throws(StoreError) {
-            next = try beginSegment(dictionary: tail.segment.dictionary)
-        } catch {
-            guard error.isOutOfSpace else { throw error }
-            throw try emptyTail(tail)
-        }
-        self.tail.hide()
-        var floor = RecordDraft.floor(next.segment.number)
-        _ = try append(&floor)
-        chain.addOrphanedSegments(chain.byteCounts.keys.filter { $0 < next.segment.number }.sorted(by: >))
-        index.clear()
-        chain.raiseFirstLiveSegment(to: next.segment.number)
-        if settings.isDurable { try commits.synchronize() }
-        try removeLeftovers()
-    }
-
-    /// Removes the other segments and empties the tail, where there is no room for another one.
-    ///
-    /// The tail then begins with a floor that describes no record before it. So other processes notice, also those that
-    /// had come no further than the start of the tail: the floor does not fit the record that is their last.
-    ///
-    /// - Returns: the error that makes the store open the log anew.
-    private mutating func emptyTail(_ tail: LogTail.Position) throws(StoreError) -> StoreError {
-        // No snapshot may list its former entries either.
-        snapshotIsForeign = true
-        // A sealed tail goes as well, since other processes look for nothing behind its seal but the next segment; also
-        // where the process that sealed it has ended before it began the next.
-        if chain.isSealed { chain.setByteCount(tail.end, of: tail.segment.number) }
-        chain.addOrphanedSegments(chain.byteCounts.keys.sorted(by: >))
-        try removeLeftovers()
-        let (segment, path) = (tail.segment, segments.path(tail.segment.number))
-        let headerByteCount = segment.headerByteCount ?? 0
-        let stale = status.stale()
-        try attempt("emptying a segment", path) { () throws(SystemError) in
-            try segment.file.truncate(to: headerByteCount)
-        }
-        if !chain.isSealed {
-            index.clear()
-            lostHashes = []
-            previous = nil
-            self.tail.set(segment, end: headerByteCount)
-            bestEffort("where there is no room for it, other processes notice the next record") {
-                () throws(StoreError) in
-                try appendFloor(segment.number, hidesEntries: true)
-            }
-        }
-        try attempt("emptying a segment", path) { () throws(SystemError) in
-            if settings.isDurable { try segment.file.synchronizeData() }
-        }
-        return stale
     }
 
     // MARK: Entries

@@ -30,7 +30,7 @@ struct Reclaimer: Sendable {
         evictions: inout Evictions
     ) throws(StoreError) {
         while !budget.fits(byteCount, in: log) {
-            guard log.chain.hasMoreThanAFloor else { return }
+            guard try log.chain.hasMoreThanFloors() else { return }
             let policy = CarryOverPolicy.used(byteCount: budget.carriedByteLimit(of: log))
             guard try reclaimFirst(keeping: policy, now: now, from: &log, evictions: &evictions) else { return }
         }

@@ -173,7 +173,7 @@ extension SpaceManager {
         guard former.count > 0 else { return false }
         try lock.withExclusiveLog { state throws(StoreError) in
             let enough = max(state.log.chain.byteCount - byteCount, 0)
-            while state.log.chain.byteCount > enough, state.log.chain.hasMoreThanAFloor,
+            while state.log.chain.byteCount > enough, try state.log.chain.hasMoreThanFloors(),
                 try state.reclaimer.reclaimFirst(
                     keeping: .used(byteCount: 0),
                     now: now,
