@@ -199,6 +199,8 @@ import Testing
             _ = faulty.planning(.from(0, .fail(EIO))) {
                 #expect(throws: StoreError.self) { try store.remove(forKey: "a") }
             }
+            // That of another key is not refused for that.
+            #expect(try !store.remove(forKey: "absent"))
             try store.save([1], forKey: "b")
             func operations(removing key: String) throws -> [FileLayer.Operation] {
                 try faulty.planning(.nothing) { try store.remove(forKey: key) }.map(\.operation)

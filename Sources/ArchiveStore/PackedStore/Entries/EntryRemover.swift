@@ -37,7 +37,7 @@ final class EntryRemover: Sendable {
         _ digest: KeyDigest,
         where isChosen: (EntryInformation) -> Bool = { _ in true }
     ) throws(StoreError) -> (isRemoved: Bool, end: RecordPlace?) {
-        let isAppendedAnyway = commits.owesRemoval(of: digest) || reader.status.owesFloor
+        let isAppendedAnyway = commits.owesRemoval(of: digest, upTo: tail.end) || reader.status.owesFloor
         // No lock is taken where there is no entry.
         guard isAppendedAnyway || reader.index.slot(digest) != nil else { return (false, tail.end) }
         var evictions = Evictions()

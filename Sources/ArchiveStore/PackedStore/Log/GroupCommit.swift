@@ -144,8 +144,12 @@ final class GroupCommit: Sendable {
         }
     }
 
-    func owesRemoval(of digest: KeyDigest) -> Bool {
-        isDurable && commits.withLock { $0.owedRemovals[digest] != nil }
+    /// Whether the removal of a key may be lost, or is among records up to a place that may be.
+    func owesRemoval(of digest: KeyDigest, upTo end: RecordPlace) -> Bool {
+        isDurable
+            && commits.withLock { commits in
+                commits.owedRemovals[digest] != nil || commits.failure.map { end <= $0.end } == true
+            }
     }
 
     var owedRemovals: [KeyDigest: StoreKey] { isDurable ? commits.withLock { $0.owedRemovals } : [:] }
