@@ -34,7 +34,7 @@ public final class ModelCache: Sendable {
     ///   - decoder: makes a decoder of JSON for an answer. Its settings are followed for dates, data, names and `userInfo`
     ///     without running it where the answer is usual JSON, which takes a fourth of the time; otherwise it decodes.
     ///   - onFailure: is told failures that no call throws: of loads in the background, of loads whose failure a stale value
-    ///     stands in for, and of the disk where a load could go on without it. Called on any thread.
+    ///     stands in for (once for each load), and of the disk where a load could go on without it. Called on any thread.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, or `.storage`.
     public convenience init(
         account: String,

@@ -1,6 +1,7 @@
 import Foundation
 import ModelCache
 import ModelCacheTesting
+import TestSupport
 import Testing
 import TypedCache
 
@@ -157,6 +158,25 @@ import TypedCache
         // One that is thrown is not told as well.
         await expect(.transport) { _ = try await models.fetch(User.self, ids: [1, 2], .reload) }
         #expect(stage.failures.all.count == 3)
+    }
+
+    /// As many failures as loads, however many tasks wait for one, and whether it was begun in the background.
+    @Test(arguments: [false, true]) func aFailureIsToldOnceForAllTasksThatWaitedForTheLoad(isBackground: Bool)
+        async throws
+    {
+        let stage = try Stage()
+        let models = try await openWithStaleEntries(stage)
+        stage.server.forgetRequests()
+        stage.server.fail("/users/1")
+        stage.server.hold("/users/1")
+        if isBackground { _ = try await models.fetch(User.self, id: 1, .staleWhileRevalidate) }
+        let tasks = (0..<8).map { _ in Task { try await models.fetch(User.self, id: 1).name } }
+        await stage.server.requested(1)
+        for _ in 0..<20 { await pause() }
+        stage.server.release("/users/1")
+        for task in tasks { #expect(try await task.value == "a") }
+        await models.settle()
+        #expect(stage.failures.all.count == stage.server.requests.count)
     }
 
     /// The device's clock was ahead when the answer came, and was set back.

@@ -208,13 +208,14 @@ extension ModelEngine {
         mode: FetchMode,
         after error: any Error
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
-        if mode == .reload || !Self.allowsStale(error) { throw error }
+        let cause = LoadFailure.cause(of: error)
+        if mode == .reload || !Self.allowsStale(cause) { throw cause }
         let table = try await table(type)
         let records = try await records(table.records, ids.map(\.cacheKey))
         for (index, id) in ids.enumerated() {
             guard let record = records[index], record.state.isWithin(record.state.staleIfError, at: clock.now),
                 record.state.varying.isEmpty || record.state.matches(Model.request(for: id))
-            else { throw error }
+            else { throw cause }
         }
         reportUnthrown(error)
         return [:]

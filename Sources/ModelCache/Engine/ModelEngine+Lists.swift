@@ -10,7 +10,9 @@ extension ModelEngine {
         mode: FetchMode
     ) async throws -> ListSnapshot<List> {
         let isOffline = self.mode.withLock { $0 } == .offline
-        if mode == .reload, !isOffline { return try await load(list) }
+        if mode == .reload, !isOffline {
+            do { return try await load(list) } catch { throw LoadFailure.cause(of: error) }
+        }
         let stored = try await snapshot(list)
         if isOffline {
             guard let stored else {
@@ -33,9 +35,8 @@ extension ModelEngine {
         do {
             return try await load(list)
         } catch {
-            guard Self.allowsStale(error), let stored = try await servedOnError(list) else {
-                throw error
-            }
+            let cause = LoadFailure.cause(of: error)
+            guard Self.allowsStale(cause), let stored = try await servedOnError(list) else { throw cause }
             reportUnthrown(error)
             return stored
         }
@@ -91,6 +92,7 @@ extension ModelEngine {
         return "l/\(invalidation.number)/\(variant)/\(List.Element.modelName)/\(list.listKey)"
     }
 
+    /// - Throws: a ``LoadFailure``.
     nonisolated(nonsending) func load<List: ModelList>(_ list: List) async throws -> ListSnapshot<List> {
         let name = Self.loadName(list, in: try await bookkeeping())
         return try await loads.join(name) { [self] in try await loadOnce(list) }
@@ -269,8 +271,13 @@ extension ModelEngine {
         }
         let name = "more/" + Self.loadName(list, in: try await bookkeeping())
         let isLast = attempts <= 1
-        let outcome = try await loads.join(name) { [self] in
-            try await loadMore(list, cursor, at: end, alsoInvalidated: isLast)
+        let outcome: NextPage<List.Element>
+        do {
+            outcome = try await loads.join(name) { [self] in
+                try await loadMore(list, cursor, at: end, alsoInvalidated: isLast)
+            }
+        } catch {
+            throw LoadFailure.cause(of: error)
         }
         // The list was changed below the request, or invalidated since.
         if case .elsewhere = outcome { return try await fetchMore(of: list, attempts: attempts - 1) }

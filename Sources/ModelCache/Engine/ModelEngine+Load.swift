@@ -37,8 +37,9 @@ extension ModelEngine {
         do {
             return try await load(type, id)
         } catch {
-            guard mode != .reload, Self.allowsStale(error), let stored = try await servedOnError(type, id) else {
-                throw error
+            let cause = LoadFailure.cause(of: error)
+            guard mode != .reload, Self.allowsStale(cause), let stored = try await servedOnError(type, id) else {
+                throw cause
             }
             reportUnthrown(error)
             return stored
@@ -105,8 +106,13 @@ extension ModelEngine {
         loads.start(name, body) { [self] in reportUnthrown($0) }
     }
 
-    /// Reports the failure of a load that no caller gets: one in the background, or one that a stale value stands in for.
+    /// Reports the failure of a load that no caller gets: one in the background, or one that a stale value stands in for. It
+    /// is reported once, however many tasks waited for the load.
     func reportUnthrown(_ error: any Error) {
+        if let failure = error as? LoadFailure {
+            if failure.takeReport() { reportUnthrown(failure.cause) }
+            return
+        }
         if error is CancellationError { return }
         guard let error = error as? ModelCacheError else {
             return report(ModelCacheError(.transport, "a load failed", cause: error))
@@ -127,6 +133,8 @@ extension ModelEngine {
     }
 
     /// Loads a model; several that want the same one wait for one load.
+    ///
+    /// - Throws: a ``LoadFailure``.
     nonisolated(nonsending) func load<Model: CachedModel>(
         _ type: Model.Type,
         _ id: Model.ID

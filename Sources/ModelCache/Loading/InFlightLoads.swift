@@ -34,7 +34,8 @@ final class InFlightLoads: Sendable {
 
     /// Waits for the load of this name, and begins it if there is none.
     ///
-    /// - Throws: errors of `body`; `CancellationError` if the caller's task is cancelled; `.closed` if the cache ends.
+    /// - Throws: errors of `body`, as a ``LoadFailure`` that all tasks share; `CancellationError` if the caller's task is
+    ///   cancelled; `.closed` if the cache ends.
     nonisolated(nonsending) func join<Output: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () async throws -> Output
@@ -57,11 +58,11 @@ final class InFlightLoads: Sendable {
 
     /// Begins a load that goes on by itself, unless one of this name is under way. Tasks may join it.
     ///
-    /// - Parameter onFailure: is given the error of `body`, also where tasks have joined, which get it, too.
+    /// - Parameter onFailure: is given the failure of `body`, also where tasks have joined, which get it, too.
     func start<Output: Sendable>(
         _ name: String,
         _ body: @escaping @Sendable () async throws -> Output,
-        onFailure: @escaping @Sendable (any Error) -> Void
+        onFailure: @escaping @Sendable (LoadFailure) -> Void
     ) {
         let key = Key(name, Output.self)
         state.withLock { state in
@@ -74,8 +75,9 @@ final class InFlightLoads: Sendable {
                 do {
                     return try await body()
                 } catch {
-                    onFailure(error)
-                    throw error
+                    let failure = LoadFailure(error)
+                    onFailure(failure)
+                    throw failure
                 }
             }
         }
@@ -107,7 +109,11 @@ final class InFlightLoads: Sendable {
         let number = state.last
         let task = Task {
             let result: Result<any Sendable, any Error>
-            do { result = .success(try await body()) } catch { result = .failure(error) }
+            do {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error as? LoadFailure ?? LoadFailure(error))
+            }
             end(key, number: number, with: result)
         }
         state.loads[key] = Load(number: number, task: task, isDetached: isDetached)
