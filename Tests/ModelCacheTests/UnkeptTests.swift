@@ -137,6 +137,25 @@ import Testing
         try await wait { live.elements.map(\.title) == ["new"] }
     }
 
+    @Test func aLiveListShowsUnconfirmedChangesOverThem() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        answer(stage.server, "", [1, 2], next: "2", headers: [:])
+        answer(stage.server, "&after=2", [3], next: nil, headers: Self.unkept)
+        let live = models.live(feed)
+        await live.load()
+        answer(stage.server, "", [1, 2], next: "2", headers: Self.unkept)
+        try await models.change {
+            $0.remove(id: 1, from: feed)
+        } sending: {
+            try await wait { live.elements.map(\.id) == [2] }
+            await live.reload()
+            #expect(live.elements.map(\.id) == [2])
+            await live.loadMore()
+            #expect(live.elements.map(\.id) == [2, 3])
+        }
+    }
+
     /// There is no place to go on from, of which the program is told.
     @Test func pagesThatAreNotKeptHaveAnEnd() async throws {
         let stage = try Stage()

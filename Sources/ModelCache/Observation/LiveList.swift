@@ -58,7 +58,11 @@ public final class LiveList<List: ModelList>: Observable {
     ///
     /// - Parameter mode: how a stale list is used.
     public func load(_ mode: FetchMode = .automatic) async {
-        await load { try await engine.fetch(list, mode: mode) }
+        await state.load {
+            let fetched = try await engine.fetch(list, mode: mode)
+            // A change of the list that is not confirmed shows over every answer.
+            return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
+        }
     }
 
     /// Asks the server for the first page, and returns when it shows, or ``error`` has the failure.
@@ -66,12 +70,8 @@ public final class LiveList<List: ModelList>: Observable {
 
     /// Loads the page behind the last element, if there is one, and returns when it shows, or that has failed.
     public func loadMore() async {
-        await load { try await engine.fetchMore(of: list) }
-    }
-
-    private func load(_ body: () async throws -> ListSnapshot<List>) async {
         await state.load {
-            let fetched = try await body()
+            let fetched = try await engine.fetchMore(of: list)
             return .init(snapshot: fetched, isStored: fetched.isStored)
         }
     }
