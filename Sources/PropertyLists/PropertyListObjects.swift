@@ -19,7 +19,7 @@ public enum PropertyListObjects {
     ///
     /// - Parameter format: is set to the format, if it is not `nil`.
     /// - Throws: ``PropertyListError`` with the place of the fault; with code `.limitExceeded`, too, for a set that holds a
-    ///   container, or more than 1,024 members with one hash.
+    ///   container, and for a set or a dictionary of Foundation with more than 1,024 members of one hash.
     public static func propertyList(
         from data: Data,
         options: ReadOptions = [],

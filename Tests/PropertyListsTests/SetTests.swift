@@ -58,6 +58,24 @@ struct SetTests {
         #expect((set as? NSSet)?.count == 1_024)
     }
 
+    /// Foundation hashes long texts by parts of them.
+    @Test(.timeLimit(.minutes(1)), arguments: ["b", "\u{E9}"]) func fewKeysMayShareAHash(end: String) throws {
+        func list(_ count: Int) -> Data {
+            let (start, end) = (String(repeating: "a", count: 40), String(repeating: end, count: 152))
+            let pairs = (0..<count).map { "<key>\(start)\($0 + 10_000_000)\(end)</key><true/>" }
+            return Data("<plist version=\"1.0\"><dict>\(pairs.joined())</dict></plist>".utf8)
+        }
+        func object(_ data: Data, _ options: PropertyListObjects.ReadOptions) throws -> Any {
+            try PropertyListObjects.propertyList(from: data, options: options, format: nil)
+        }
+        let many = list(30_000)
+        #expect(try (object(many, .immutable) as? [String: Any])?.count == 30_000)
+        let error = #expect(throws: PropertyListError.self) { try object(many, .mutableContainers) }
+        #expect(error?.code == .limitExceeded && error?.offset != nil)
+        let few = try object(list(1_024), .mutableContainers)
+        #expect((few as? NSMutableDictionary)?.count == 1_024)
+    }
+
     @Test func manyMembersAreRead() throws {
         let members = (0..<3_000).map { [0x11, UInt8($0 >> 8), UInt8($0 & 255)] }
         let data = binary([container(0xC0, 1...3_000)] + members)

@@ -2,9 +2,6 @@ import Foundation
 
 /// Makes Foundation's objects from a table.
 struct ObjectReader {
-    /// How many members of a set may share a hash: each insertion compares with all of them.
-    private static let crowdLimit = 1_024
-
     /// Why the objects are not those of the table.
     private(set) var fault: PropertyListError?
     private let table: NodeTable
@@ -64,7 +61,7 @@ struct ObjectReader {
         let set = NSMutableSet()
         // Equal texts are one member. Foundation on Linux has different hashes for some, and its set ends the process then.
         var texts: Set<String> = []
-        var crowds: [Int: Int] = [:]
+        var crowd = HashCrowd(memberCount: node.length)
         var index = node.start
         while index != 0, fault == nil {
             let member = table.nodes[index]
@@ -73,12 +70,7 @@ struct ObjectReader {
             if member.isContainer { fault = refusal("a container as a set's member", member) }
             if member.kind == .string, !texts.insert(table.text(member)).inserted { continue }
             let object = object(member)
-            if node.length > Self.crowdLimit, let hash = (object as? NSObject)?.hash {
-                crowds[hash, default: 0] += 1
-                if crowds[hash, default: 0] > Self.crowdLimit {
-                    fault = refusal("more than \(Self.crowdLimit) members of a set share a hash", member)
-                }
-            }
+            if !crowd.admits(object as? NSObject) { fault = refusal(HashCrowd.message, member) }
             if fault == nil { set.add(object) }
         }
         return hasMutableContainers ? set : NSSet(set: set)
@@ -115,22 +107,53 @@ struct ObjectReader {
 
     private mutating func mutableDictionary(_ node: Node) -> NSMutableDictionary {
         let dictionary = NSMutableDictionary(capacity: min(node.length, 1 << 16))
+        var crowd = HashCrowd(memberCount: node.length)
         let form = forms.form(of: node)
         if form == nil, !table.hasASCIIKeys(node) {
             // Equal texts are one key, as in a set.
-            dictionary.addEntries(from: formlessDictionary(node))
+            for (name, value) in formlessDictionary(node) {
+                insert(value, NSString(string: name), of: node)
+            }
             return dictionary
         }
         table.forEachKey(of: node) { key, value in
             if let form, let index = form.index(of: key) {
-                dictionary.setObject(object(value), forKey: form.keys[index])
-                return
+                return insert(object(value), form.keys[index], of: key)
             }
             let name = NSString(string: table.text(key))
             if table.lastDuplicateCounts || dictionary.object(forKey: name) == nil {
-                dictionary.setObject(object(value), forKey: name)
+                insert(object(value), name, of: key)
             }
         }
         return dictionary
+
+        func insert(_ value: Any, _ key: NSString, of node: Node) {
+            if fault != nil { return }
+            if crowd.admits(key) {
+                dictionary.setObject(value, forKey: key)
+            } else {
+                fault = refusal(HashCrowd.message, node)
+            }
+        }
+    }
+}
+
+/// Notices members that are made so that they share a hash: each insertion compares with all of them. Foundation hashes
+/// data by its first bytes, and long strings by parts of themselves.
+private struct HashCrowd {
+    /// How many members may share a hash; below that many members nothing is counted.
+    private static let limit = 1_024
+
+    static let message = "more than \(limit) members of a collection share a hash"
+
+    private let isCounting: Bool
+    private var counts: [Int: Int] = [:]
+
+    init(memberCount: Int) { isCounting = memberCount > Self.limit }
+
+    mutating func admits(_ member: NSObject?) -> Bool {
+        guard isCounting, let member else { return true }
+        counts[member.hash, default: 0] += 1
+        return counts[member.hash, default: 0] <= Self.limit
     }
 }
