@@ -17,4 +17,11 @@ package struct SizeLimit: Sendable, Equatable {
         guard !overflowed else { throw invalid }
         bytes = .bytes(total)
     }
+
+    /// Takes a size that leaves room for an entry: beside its record, a packed cache needs some hundred bytes.
+    static func ofEntries(_ text: String) throws(InvalidValue) -> SizeLimit {
+        let size = try SizeLimit(parsing: text)
+        guard size.bytes >= .kibibytes(1) else { throw InvalidValue(text, expected: "a size of at least 1K") }
+        return size
+    }
 }

@@ -92,9 +92,10 @@ struct Warm: Subcommand {
     @Option(
         "max-size",
         value: "SIZE",
-        help: "Most bytes of entries on disk (not index, journal), as in 64M; the least useful give way",
+        help: "Most bytes of entries on disk (not index, journal), 1K or more, as in 64M; the least useful give "
+            + "way",
         standard: "no limit",
-        parse: SizeLimit.init(parsing:)
+        parse: SizeLimit.ofEntries
     )
     var maxSize: SizeLimit?
     let storage = LayoutOptions()

@@ -58,6 +58,10 @@ struct ArgumentErrorTests {
                 "--limit: expected a whole number, not '-1'; see typed-cache help warm"
             ),
             (
+                "warm s --cache c --key k --max-size 1023",
+                "--max-size: expected a size of at least 1K, not '1023'; see typed-cache help warm"
+            ),
+            (
                 "warm s --cache c --key k --format xml",
                 "--format: expected one of ndjson, json, csv, not 'xml'; see typed-cache help warm"
             ),

@@ -205,6 +205,23 @@ struct EntryCommandTests {
         #expect(JSONWriter.text(value, isIndented: false).contains(bytes[1_000...].base64EncodedString()))
     }
 
+    // MARK: Limits
+
+    @Test("A limit with room for no entry gives none up; the least one has room", arguments: ["packed", "files"])
+    func leastLimit(layout: String) throws {
+        let place = cache.options
+        func warm(_ key: String, _ words: [String]) -> ToolRun {
+            let words = ["warm", "-", "--key", "id", "--layout", layout] + place + words
+            return ToolRun(words, on: DiskCache.backend, input: #"{"id":"\#(key)"}"# + "\n")
+        }
+        #expect(warm("a", []).status == .success)
+        let refused = warm("b", ["--max-size", "10"])
+        #expect(refused.status == .usage && refused.errors.text.contains("at least 1K, not '10'"))
+        #expect(try cache.contents().keys.map { String(decoding: $0, as: UTF8.self) } == ["a"])
+        #expect(warm("b", ["--max-size", "1K"]).status == .success)
+        #expect(try cache.contents()[Array("b".utf8)] != nil)
+    }
+
     // MARK: Caches that are not there
 
     @Test("A name that no cache can have is refused with the rule")
