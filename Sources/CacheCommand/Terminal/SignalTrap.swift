@@ -119,26 +119,3 @@ final class SignalTrap: Interruption {
         return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
-
-/// Tells whether the command has been asked to stop.
-package protocol Interruption: AnyObject, Sendable {
-    /// The signal that asked, or `nil`.
-    var signal: Int32? { get }
-
-    /// A file descriptor that becomes readable with the signal, for `poll`; `nil` if there is none.
-    var descriptor: Int32? { get }
-}
-
-extension Interruption {
-    /// Opens a file. Where that waits for the other end of a pipe, the signal ends it.
-    ///
-    /// - Returns: the descriptor; else -1 and `errno`, which is `EINTR` after the signal.
-    func openWaiting(_ path: String, _ flags: Int32) -> Int32 {
-        while signal == nil {
-            let descriptor = open(path, flags | O_CLOEXEC)
-            if descriptor >= 0 || errno != EINTR { return descriptor }
-        }
-        errno = EINTR
-        return -1
-    }
-}

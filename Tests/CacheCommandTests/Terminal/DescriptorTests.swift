@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -51,5 +52,51 @@ struct DescriptorTests {
         #expect(try endless.fill())
         interruption.arrive(SIGINT)
         #expect(throws: SourceError.interrupted) { try endless.fill() }
+    }
+
+    @Test("A signal just before the waiting for the other end of a pipe ends it", arguments: [O_RDONLY, O_WRONLY])
+    func interruptedOpening(flags: Int32) throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        let interruption = try LateInterruption()
+        let result = Mutex<(descriptor: Int32, errno: Int32)?>(nil)
+        let isOpen = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let descriptor = interruption.openWaiting(path, flags)
+            result.withLock { $0 = (descriptor, errno) }
+            isOpen.signal()
+        }
+        if isOpen.wait(timeout: .now() + .seconds(30)) == .timedOut {
+            // Both ends: whoever waits for one gets it.
+            let both = open(path, O_RDWR | O_CLOEXEC)
+            isOpen.wait()
+            close(both)
+        }
+        #expect(result.withLock { $0 }.map { [$0.descriptor, $0.errno] } == [-1, EINTR])
+    }
+
+    /// A signal that comes just behind the first look for it.
+    private final class LateInterruption: Interruption {
+        private let ends: [Int32]
+        private let number = Atomic<Int32>(0)
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(openingDescriptors { pipe(&ends) } == 0)
+            self.ends = ends
+        }
+
+        deinit { for end in ends { close(end) } }
+
+        var descriptor: Int32? { ends[0] }
+
+        var signal: Int32? {
+            let number = number.exchange(SIGINT, ordering: .sequentiallyConsistent)
+            guard number == 0 else { return number }
+            var byte: UInt8 = 1
+            _ = write(ends[1], &byte, 1)
+            return nil
+        }
     }
 }
