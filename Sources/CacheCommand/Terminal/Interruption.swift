@@ -13,11 +13,12 @@ package protocol Interruption: AnyObject, Sendable {
 extension Interruption {
     /// Opens a file. Where that waits for the other end of a pipe, the signal ends it.
     ///
-    /// Implementation: `open` runs on a thread of its own, since a signal just before it begins to wait would not end
-    /// that; `poll` sees the signal whenever it comes. The thread may wait on until the process ends.
+    /// Implementation: where `open` may wait, it runs on a thread of its own, since a signal just before it begins to
+    /// wait would not end that; `poll` sees the signal whenever it comes. The thread may wait on until the process ends.
     ///
     /// - Returns: the descriptor; else -1 and `errno`, which is `EINTR` after the signal.
     func openWaiting(_ path: String, _ flags: Int32) -> Int32 {
+        guard DocumentFile.isStream(path) else { return Opening.open(path, flags | O_CLOEXEC) }
         guard let opening = Opening() else { return -1 }
         opening.start(path, flags | O_CLOEXEC)
         var waiting = [opening.end, descriptor ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -56,9 +57,16 @@ private final class Opening: Sendable {
 
     func start(_ path: String, _ flags: Int32) {
         Thread.detachNewThread { [self] in
-            var file: Int32
-            repeat { file = open(path, flags) } while file < 0 && errno == EINTR
+            let file = Self.open(path, flags)
             finish(file, errno)
+        }
+    }
+
+    /// Opens a file in spite of signals.
+    static func open(_ path: String, _ flags: Int32) -> Int32 {
+        while true {
+            let file = Foundation.open(path, flags)
+            if file >= 0 || errno != EINTR { return file }
         }
     }
 
