@@ -62,14 +62,18 @@ extension StoreError {
     package var isUnacknowledged: Bool { code == .unreachable || code == .cancelled }
 
     /// An archive, or an entry with all that belongs to it, is larger than a limit.
-    package static func tooLarge(_ byteCount: Int, limit: Int) -> StoreError {
+    ///
+    /// - Parameter all: the limit of all entries, where `limit` is the part of it that one entry may have.
+    package static func tooLarge(_ byteCount: Int, limit: Int, ofAll all: Int? = nil) -> StoreError {
         var (shown, shownLimit) = ("\(ShownByteCount(byteCount))", "\(ShownByteCount(limit))")
         if shown == shownLimit { (shown, shownLimit) = ("\(byteCount) bytes", "\(limit) bytes") }
-        return StoreError(
-            .tooLarge,
-            action: "saving an archive",
-            reason: "\(shown) are more than the limit of \(shownLimit)"
-        )
+        let bound =
+            if let all, all != limit {
+                "the \(shownLimit) that a limit of \(ShownByteCount(all)) leaves for one entry"
+            } else {
+                "the limit of \(shownLimit)"
+            }
+        return StoreError(.tooLarge, action: "saving an archive", reason: "\(shown) are more than \(bound)")
     }
 
     /// A limit of all entries leaves no room for any.

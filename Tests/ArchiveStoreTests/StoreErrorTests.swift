@@ -28,6 +28,19 @@ import Testing
         #expect(reason(470, 100) == "470 bytes are more than the limit of 100 bytes")
     }
 
+    /// A segment takes some of it.
+    @Test func aLimitIsShownBesideItsPartForOneEntry() throws {
+        try withTemporaryDirectory { path in
+            let store = try PackedStore(directory: path, create: true, settings: StoreSettings(byteLimit: 4_000))
+            var random = SeededGenerator(seed: 1)
+            let archive = random.bytes(5_000)
+            let error = try error { try store.save(archive, forKey: "key", storedAt: .now, expiresAt: nil) }
+            #expect(error.code == .tooLarge)
+            let sentence = /5 KiB are more than the 3\.\d KiB that a limit of 4 KiB leaves for one entry/
+            #expect(error.reason.wholeMatch(of: sentence) != nil, "\(error.reason)")
+        }
+    }
+
     @Test func aLimitOfNoEntriesIsNoneOfBytes() throws {
         try withTemporaryDirectory { path in
             var settings = StoreSettings()

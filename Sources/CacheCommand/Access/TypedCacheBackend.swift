@@ -63,8 +63,15 @@ package struct TypedCacheBackend: CacheBackend {
 
     /// The directory that holds the caches at a location.
     ///
-    /// - Throws: `.unreadable` if there is none.
+    /// - Throws: `.unreadable` if there is none, `.unusableApp`.
     private static func directory(of location: CacheLocation) throws(CommandFailure) -> URL {
+        if case .app(let name) = location {
+            do throws(CacheError) {
+                try CacheDirectory.check(name: name, of: "an app")
+            } catch {
+                throw .unusableApp(name, rule: error.message)
+            }
+        }
         let directory: URL =
             switch location {
             case .root(let path): URL(fileURLWithPath: path, isDirectory: true)

@@ -13,6 +13,8 @@ enum CommandFailure: Error, Sendable {
     case noCache(MissingCache)
     /// No cache, or no app, can have the name; the rule that it breaks, in the library's words.
     case unusableName(CacheSelection, rule: String)
+    /// No app can have the name.
+    case unusableApp(String, rule: String)
     /// There is no such cache on a server.
     case noSharedCache(name: String, SharedPlace)
     /// A server cannot be reached, or refuses.
@@ -61,7 +63,7 @@ extension CommandFailure {
     /// Whether another command line is the remedy, as where one cannot be understood.
     var isUsage: Bool {
         switch self {
-        case .unconfirmed, .unusableName: true
+        case .unconfirmed, .unusableName, .unusableApp: true
         default: false
         }
     }
@@ -101,6 +103,8 @@ struct CommandFailureMessage: CustomStringConvertible {
             var name = "'\(EscapedText(cache.name, limit: 80))'"
             if case .app(let app) = cache.location { name += " of the app '\(EscapedText(app, limit: 80))'" }
             description = "there can be no cache \(name); \(rule)"
+        case CommandFailure.unusableApp(let name, let rule):
+            description = "there can be no app '\(EscapedText(name, limit: 80))'; \(rule)"
         case CommandFailure.noSharedCache(let name, let place):
             description =
                 "no cache '\(EscapedText(name, limit: 200))' on \(EscapedText(place.shownURL)); caches are found by the "

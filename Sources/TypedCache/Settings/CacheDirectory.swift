@@ -85,12 +85,13 @@ package enum CacheDirectory {
         }
     }
 
-    /// Checks that a cache's name is one safe path component.
+    /// Checks that a name is one safe path component.
     ///
+    /// - Parameter owner: whose name it is, for the error.
     /// - Throws: `.invalidName`.
-    static func check(name: String) throws(CacheError) {
+    package static func check(name: String, of owner: String = "a cache") throws(CacheError) {
         func refuse(_ reason: String) -> CacheError {
-            CacheError(.invalidName, "a cache's name \(reason)")
+            CacheError(.invalidName, "\(owner)'s name \(reason)")
         }
         guard (1...200).contains(name.utf8.count) else { throw refuse("is 1 to 200 UTF-8 bytes long") }
         guard !name.hasPrefix(".") else { throw refuse("does not begin with a dot") }

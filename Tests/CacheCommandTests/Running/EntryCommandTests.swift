@@ -240,6 +240,16 @@ struct EntryCommandTests {
         }
     }
 
+    @Test("No app is outside of the directory of all apps", arguments: ["caches", "top --once"])
+    func unusableApps(words: String) {
+        let words = words.split(separator: " ").map(String.init)
+        for (app, rule) in [("..", "does not begin with a dot"), ("a/b", "contains no / \\ or :")] {
+            let ran = ToolRun(words + ["--app", app], on: DiskCache.backend)
+            #expect(ran.status == .usage)
+            #expect(ran.errors.text == "typed-cache: there can be no app '\(app)'; an app's name \(rule)\n")
+        }
+    }
+
     private func message(_ location: [String]) -> String {
         ToolRun(["list"] + location, on: DiskCache.backend).errors.text
     }

@@ -53,7 +53,8 @@ final class SpaceManager: Sendable {
         guard let all = settings.byteLimit else { return }
         let limit = try lock.withWriterLock { budget.recordByteLimit(of: $0.log) }
         guard let limit, byteCount > limit else { return }
-        throw limit > 0 ? StoreError.tooLarge(byteCount, limit: limit) : StoreError.noRoom(byteLimit: all)
+        throw limit > 0
+            ? StoreError.tooLarge(byteCount, limit: limit, ofAll: all) : StoreError.noRoom(byteLimit: all)
     }
 
     /// Evicts entries until a record of `byteCount` bytes can be added for a key, under the lock of the log.
