@@ -56,10 +56,10 @@ private final class Opening: Sendable {
     }
 
     func start(_ path: String, _ flags: Int32) {
-        Thread.detachNewThread { [self] in
+        Thread { [self] in
             let file = Self.open(path, flags)
             finish(file, errno)
-        }
+        }.start()
     }
 
     /// Opens a file in spite of signals.
