@@ -214,7 +214,7 @@ def stacks(process):
     threads = [
         re.findall(r"^#\d+ +(?:0x\w+ in )?(\S+) \(", thread, re.MULTILINE) for thread in backtraces.split("\nThread ")[1:]
     ]
-    # Those of Swift alone.
+    # Functions of Swift only.
     threads = [[name for name in names if name.startswith("$s")][:6] for names in threads]
     names = sorted({name for names in threads for name in names})
     plain = dict(zip(names, text_of(["swift", "demangle", "-compact", "-simplified"], "\n".join(names)).splitlines()))

@@ -217,6 +217,27 @@ import Testing
         }
     }
 
+    /// However often, the emptied tail is as short, and each process that follows notices.
+    @Test func everythingMayBeRemovedFromAFullVolumeAgainAndAgain() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let faulty = FaultyLayer(failing: [.makeFile])
+            let store = try PackedStore(directory: path, create: true, settings: .init(), layer: faulty.layer) {
+                KeyDigest(hashing: $0)
+            }
+            var following = StoreSettings()
+            following.followsOthers = true
+            let follower = Follower(try PackedStore(directory: path, create: true, settings: following))
+            try store.save([0], forKey: "first")
+            for round in 0..<300 {
+                try store.save([UInt8(round & 255)], forKey: "k")
+                if round.isMultiple(of: 3) { #expect(try follower.value("k") == [UInt8(round & 255)]) }
+                _ = try faulty.planning(.from(0, .fail(ENOSPC))) { try store.removeAll() }
+                #expect(try follower.value("k") == nil)
+                #expect(try PackedSharingTests.byteCount(path) < 300, "round \(round)")
+            }
+        }
+    }
+
     /// When there is room for the record that tells other processes of an eviction.
     enum Room: CaseIterable {
         case onceTheFileIsGone

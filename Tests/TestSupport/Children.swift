@@ -9,12 +9,12 @@ import Synchronization
 private let descriptors = Mutex(())
 
 extension Process {
-    /// Starts the process, as `run()` does, with no descriptor of others.
+    /// Starts the process, as `run()` does; it inherits no pipe that another thread makes meanwhile.
     package func start() throws { try descriptors.withLock { _ in try run() } }
 }
 
 extension Pipe {
-    /// Makes a pipe that no process inherits but those that it is given to.
+    /// Makes a pipe that a process inherits only if the pipe is given to it.
     package static func make() -> Pipe { descriptors.withLock { _ in Pipe() } }
 }
 

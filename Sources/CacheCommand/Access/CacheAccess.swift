@@ -152,8 +152,8 @@ extension CacheAccess {
     /// Gives the entries that `filter` takes to `body`, in no order, until that returns `false` or a signal comes, also
     /// where `filter` takes none.
     ///
-    /// - Parameter damaged: is called with the error of each damaged entry, also where `filter` would not take the entry: its key may be
-    ///   unknown.
+    /// - Parameter damaged: is called with the error of each damaged entry, also where `filter` would not take the entry:
+    ///   its key may be unknown.
     /// - Throws: the errors of `body` at once; at the end, the first error of reading an entry.
     func forEachEntry(
         _ filter: EntryFilter,

@@ -117,6 +117,7 @@ struct ObjectReader {
             return dictionary
         }
         table.forEachKey(of: node) { key, value in
+            if fault != nil { return }
             if let form, let index = form.index(of: key) {
                 return insert(object(value), form.keys[index], of: key)
             }

@@ -73,8 +73,8 @@ extension RedisChannel {
         return output.isEmpty && !stream.hasUnwritten
     }
 
-    /// Reads the bytes that have come, and those that come while `mayGoOn`. Bytes that the stream holds are taken in any
-    /// case: the thread, which waits for the socket, would not find them.
+    /// Reads the bytes that have come, and more of them while `mayGoOn`. Bytes that the stream holds are taken in any case:
+    /// the thread, which waits for the socket, would not find them.
     private func read(from stream: RedisStream, while mayGoOn: () -> Bool) {
         withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { buffer in
             do throws(SocketError) {

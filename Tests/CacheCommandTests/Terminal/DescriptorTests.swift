@@ -68,7 +68,7 @@ struct DescriptorTests {
             isOpen.signal()
         }
         if isOpen.wait(timeout: .now() + .seconds(30)) == .timedOut {
-            // Both ends: whoever waits for one gets it.
+            // Opens both ends, so that a call that still waits for one of them returns.
             let both = open(path, O_RDWR | O_CLOEXEC)
             isOpen.wait()
             close(both)

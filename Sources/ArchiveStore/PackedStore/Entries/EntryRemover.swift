@@ -68,19 +68,17 @@ final class EntryRemover: Sendable {
 
     /// Appends the removals again that a failed wait for the device may have lost, of keys that still have no entry.
     ///
-    /// - Returns: the keys, for which the caller waits.
-    func appendOwedRemovals() throws(StoreError) -> [(key: StoreKey, digest: KeyDigest)] {
+    /// - Parameter appended: gets their keys, also where not all can be appended: the caller waits for these.
+    func appendOwedRemovals(_ appended: inout [(key: StoreKey, digest: KeyDigest)]) throws(StoreError) {
         let owed = commits.owedRemovals
-        if owed.isEmpty { return [] }
+        if owed.isEmpty { return }
         var evictions = Evictions()
         defer { user.tell(evictions) }
-        return try lock.withExclusiveLog { state throws(StoreError) in
-            var appended: [(key: StoreKey, digest: KeyDigest)] = []
+        try lock.withExclusiveLog { state throws(StoreError) in
             for (digest, key) in owed where reader.index.slot(digest) == nil {
                 try appendRemoval(of: key, digest, to: &state, evictions: &evictions)
                 appended.append((key, digest))
             }
-            return appended
         }
     }
 

@@ -94,8 +94,9 @@ final class EntrySweeper: Sendable {
         ifSame isSame: (_ current: EntryInformation, _ chosen: EntryInformation) -> Bool
     ) throws(StoreError) {
         var failure: StoreError?
-        // Those of the same call, if it is repeated, find no entries any more.
-        var gone = try remover.appendOwedRemovals()
+        var gone: [(key: StoreKey, digest: KeyDigest)] = []
+        // A call that is repeated finds no entries any more for the removals that may be lost.
+        do throws(StoreError) { try remover.appendOwedRemovals(&gone) } catch { failure = error }
         for part in 0..<PackedIndex.partCount {
             var candidates: [IndexSlot] = []
             reader.index.withPart(number: part) { table in

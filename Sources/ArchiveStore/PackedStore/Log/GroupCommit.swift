@@ -129,7 +129,7 @@ final class GroupCommit: Sendable {
     }
 
     /// Waits until the removals of some keys, which were appended up to a place, are on the device, if the store is durable.
-    /// Those that may be lost are owed: one of them may be asked for again, and finds no entry then.
+    /// After a failed wait they are owed: a call that is repeated finds no entries, and has them appended again.
     func synchronize(
         upTo end: RecordPlace? = nil,
         removing keys: [(key: StoreKey, digest: KeyDigest)]

@@ -72,8 +72,8 @@ struct SegmentChain: Sendable {
         }
     }
 
-    /// An emptied segment begins with fewer bytes of floors: one, or a few of them.
-    private static let mostFloorBytes = 256
+    /// An emptied segment begins with no more bytes of floors: mostly with one.
+    static let mostFloorBytes = 1 << 12
 
     /// Notes that all segments before this one are gone, or about to go.
     mutating func raiseFirstLiveSegment(to number: UInt32) {

@@ -63,12 +63,18 @@ extension SegmentLog {
         return stale
     }
 
-    /// Where the records at the start of the tail end, as far as floors may come to.
+    /// Where the records at the start of the tail end, as far as floors may come to; not those of the floors that it may
+    /// begin with already: a process that had come no further knows no entry. A record that cannot be read ends the search,
+    /// since the tail is to go in any case.
     private func endsOfFirstRecords(of tail: LogTail.Position) -> Set<Int> {
         var ends: Set<Int> = []
-        var scanner = SegmentScanner(tail.segment, to: min(tail.end, (tail.segment.headerByteCount ?? 0) + 1 << 12))
+        let mostBytes = SegmentChain.mostFloorBytes - RecordDraft.floor(.max).byteCount
+        let end = (tail.segment.headerByteCount ?? 0) + mostBytes
+        var scanner = SegmentScanner(tail.segment, to: min(tail.end, end))
         while let step = try? scanner.next() {
-            if case .record = step { ends.insert(scanner.offset) }
+            guard case .record(let record, _) = step else { continue }
+            if ends.isEmpty, record.kind == .floor, record.serial == UInt64(tail.segment.number) { continue }
+            ends.insert(scanner.offset)
         }
         return ends
     }
