@@ -24,8 +24,12 @@ struct DescriptorTests {
         try output.write("three\n")
         #expect(throws: OutputError.closed) { try output.flush() }
         close(ends[1])
-        try output.write("four\n")
-        #expect(throws: OutputError.failed(errno: EBADF)) { try output.flush() }
+        // One that is open: the number of a closed one may be another test's file by then.
+        let unwritable = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        defer { close(unwritable) }
+        let refused = StandardOutput(descriptor: unwritable)
+        try refused.write("four\n")
+        #expect(throws: OutputError.failed(errno: EBADF)) { try refused.flush() }
     }
 
     @Test("A file is read to its end, and knows its size")
