@@ -129,14 +129,10 @@ let package = Package(
         .target(name: "ModelCache", dependencies: ["TypedCache", "KeyedArchive"], swiftSettings: strict),
 
         // Models over HTTP by URLSession; apart, because on Linux it brings libcurl.
-        .target(name: "ModelCacheHTTP", dependencies: ["ModelCache"], swiftSettings: strict),
+        .target(name: "ModelCacheHTTP", dependencies: ["ModelCache", "TypedCache"], swiftSettings: strict),
 
-        // For tests of code that keeps models: scripted servers, a clock moved by hand, caches in memory.
-        .target(
-            name: "ModelCacheTesting",
-            dependencies: ["ModelCache", "TypedCacheTesting"],
-            swiftSettings: strict
-        ),
+        // For tests of code that keeps models: scripted servers, a way to wait for work in the background.
+        .target(name: "ModelCacheTesting", dependencies: ["ModelCache"], swiftSettings: strict),
 
         // The command's logic, apart from its entry point so that tests can call it.
         .target(
@@ -211,7 +207,8 @@ let package = Package(
         .testTarget(
             name: "ArchiveStoreTests",
             dependencies: [
-                "ArchiveStore", "CDeflate", "CZlib", "SharedCache", "RedisServers", "StoreTrials", "TestSupport",
+                "ArchiveStore", "CDeflate", "CZlib", "SharedCache", "RedisWire", "RedisServers", "StoreTrials",
+                "TestSupport",
             ],
             swiftSettings: strict
         ),
@@ -232,7 +229,10 @@ let package = Package(
 
         .testTarget(
             name: "TypedCacheTests",
-            dependencies: ["TypedCache", "ArchiveStore", "StoreTrials", "TestSupport", "CacheWorker"],
+            dependencies: [
+                "TypedCache", "KeyedArchive", "ArchiveStore", "Eviction", "StoreTrials", "TestSupport",
+                "CacheWorker",
+            ],
             swiftSettings: strict
         ),
         // A machine of a fleet in a process of its own.
@@ -252,13 +252,14 @@ let package = Package(
         ),
         .testTarget(
             name: "TypedCacheTestingTests",
-            dependencies: ["TypedCacheTesting"],
+            dependencies: ["TypedCacheTesting", "TypedCache"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "ModelCacheTests",
             dependencies: [
-                "ModelCache", "ModelCacheHTTP", "ModelCacheTesting", "TypedCacheTesting", "TestSupport",
+                "ModelCache", "ModelCacheHTTP", "ModelCacheTesting", "TypedCacheTesting", "TypedCache",
+                "KeyedArchive", "TestSupport",
             ],
             exclude: ["http-cases.json"],
             swiftSettings: strict
@@ -266,8 +267,8 @@ let package = Package(
         .testTarget(
             name: "CacheCommandTests",
             dependencies: [
-                "CacheCommand", "TypedCache", "SequentialArchive", "ArchiveStore", "ModelCache", "RedisServers",
-                "TestSupport", "typed-cache",
+                "CacheCommand", "TypedCache", "KeyedArchive", "SequentialArchive", "ArchiveStore", "ModelCache",
+                "RedisWire", "RedisServers", "TestSupport", "typed-cache",
             ],
             swiftSettings: strict
         ),

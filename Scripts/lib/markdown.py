@@ -3,13 +3,16 @@
 
 Links between the repository's Markdown files, with the headings behind "#". On a page of docs/maps, each source file
 between backticks; and in the last column of a table "rule | where", each name in a place such as
-`Folder/File.swift`, `name`, which must occur in one of the place's files. In CONTRIBUTING.md, each target of
-Package.swift, and the arrows of those in Sources.
+`Folder/File.swift`, `name`, which must occur in one of the place's files. In docs/architecture.md, the
+table of modules: each in Sources with the arrows of Package.swift, above the modules that it uses. In CONTRIBUTING.md,
+the name of each target of the tests.
 """
 
 import pathlib
 import re
 import sys
+
+from manifest import targets
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("docs", "Benchmarks", "Examples")
@@ -71,29 +74,30 @@ def missing_places(page, sources):
                 yield f"{name} is not in {' or '.join(files)}"
 
 
-def targets():
-    """The targets of Package.swift, each with its dependencies in the package and whether it is in Sources."""
-    manifest = (ROOT / "Package.swift").read_text().split("    targets: [", 1)[1]
-    parts = re.split(r"^        \.\w+\(", manifest, flags=re.MULTILINE)
-    for part in parts[1:]:
-        name = re.search(r'name: "([\w-]+)"', part)[1]
-        part = re.sub(r"\.when\(.*?\)", "", part)
-        found = re.search(r"dependencies: \[(.*?)\]", part, re.DOTALL)
-        yield name, set(re.findall(r'"([\w-]+)"', found[1])) if found else set(), (ROOT / "Sources" / name).exists()
+def modules(text):
+    """The rows of the table "module | is | uses": the modules that each is about, and the names in its last column."""
+    for line in text.partition("| module | is | uses |")[2].lstrip().partition("\n\n")[0].splitlines()[1:]:
+        names, _, uses = line.strip("| ").split(" | ")
+        yield CODE.findall(names), set(CODE.findall(uses))
 
 
-def wrong_arrows():
-    """The targets that CONTRIBUTING.md does not name, and its arrows that Package.swift does not have."""
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    arrows = {}
-    for line in re.findall(r"^.+ → .+$", text, re.MULTILINE):
-        names, arrow, others = re.sub(r" \([^)]*\)", "", line).partition("→")
-        for name in names.split(","):
-            arrows[name.strip()] = {other.strip() for other in others.split(",")} - {"nothing"}
-    for name, dependencies, is_source in targets():
-        if is_source and arrows.get(name) != dependencies:
-            yield f"{name} has the arrows {', '.join(sorted(dependencies)) or 'nothing'}"
-        elif not is_source and f"`{name}`" not in text:
+def wrong_arrows(text):
+    """Each target in Sources whose row of the table does not say what Package.swift does, or is above a user of it."""
+    declared = {name: dependencies for name, _, dependencies, folder in targets() if folder.parent.name == "Sources"}
+    uses = {}
+    for names, used in modules(text):
+        for name in names:
+            uses[name] = used & declared.keys()
+            yield from (f"{name} is below {other}, which it uses" for other in sorted(uses[name] & uses.keys()))
+    for name, dependencies in declared.items():
+        if uses.get(name) != dependencies:
+            yield f"{name} uses {', '.join(sorted(dependencies)) or 'nothing'}"
+
+
+def unnamed_targets(text):
+    """The targets of the tests that a page does not name."""
+    for name, _, _, folder in targets():
+        if folder.parent.name == "Tests" and f"`{name}`" not in text:
             yield f"it does not name {name}"
 
 
@@ -105,8 +109,10 @@ def main():
         found = list(broken_links(page))
         if page.parent.name == "maps":
             found += missing_places(page, sources)
+        if page.name == "architecture.md":
+            found += wrong_arrows(page.read_text())
         if page.name == "CONTRIBUTING.md":
-            found += wrong_arrows()
+            found += unnamed_targets(page.read_text())
         failures += [f"{page.relative_to(ROOT)}: {failure}" for failure in found]
     print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
     return 1 if failures else 0
