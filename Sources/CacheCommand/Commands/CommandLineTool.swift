@@ -4,6 +4,8 @@ import Foundation
 package struct CommandLineTool {
     /// The version that `--version` shows.
     static let version = "0.1.0"
+    /// The day of the version, which manual pages show.
+    static let released = "2026-11-23"
 
     private let environment: CommandEnvironment
 

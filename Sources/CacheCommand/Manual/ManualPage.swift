@@ -8,8 +8,6 @@ struct ManualPage: CustomStringConvertible {
     let description: String
 
     private static let section = 1
-    /// The day of the version, which a manual page shows.
-    private static let date = "2026-11-23"
 
     /// Every page: first the command's own, then one for each subcommand.
     static var all: [ManualPage] { [ManualPage()] + Command.listedSubcommands.map { ManualPage($0) } }
@@ -17,7 +15,7 @@ struct ManualPage: CustomStringConvertible {
     /// The page of the command.
     init() {
         var page = RoffText()
-        page.title("typed-cache", section: Self.section, date: Self.date)
+        page.title("typed-cache", section: Self.section)
         page.heading("NAME")
         page.line("typed\\-cache \\- fill, show, check, move and trim typed caches")
         page.heading("SYNOPSIS")
@@ -72,7 +70,7 @@ struct ManualPage: CustomStringConvertible {
         let name = "typed-cache-\(subcommand.name)"
         let declared = DeclaredArguments(of: subcommand.init())
         var page = RoffText()
-        page.title(name, section: Self.section, date: Self.date)
+        page.title(name, section: Self.section)
         page.heading("NAME")
         let summary = subcommand.summary.prefix(1).lowercased() + subcommand.summary.dropFirst()
         page.lines("\(RoffText.escaped(name)) \\- \(RoffText.escaped(summary))")
@@ -147,9 +145,10 @@ struct RoffText: CustomStringConvertible {
         line(end())
     }
 
-    mutating func title(_ name: String, section: Int, date: String) {
+    mutating func title(_ name: String, section: Int) {
         line(
-            ".TH \(Self.escaped(name.uppercased())) \(section) \(date) \"typed\\-cache \(CommandLineTool.version)\""
+            ".TH \(Self.escaped(name.uppercased())) \(section) \(CommandLineTool.released) "
+                + "\"typed\\-cache \(CommandLineTool.version)\""
         )
     }
 
