@@ -81,6 +81,10 @@ struct ReportContents {
     let profile: UseProfile?
 
     var advice: SizeAdvice? { profile.flatMap { SizeAdvice($0) } }
+    private var adviceText: SizeAdviceText? {
+        guard let profile, let advice else { return nil }
+        return SizeAdviceText(advice, profile)
+    }
     var deadByteCount: Int { segments.reduce(0) { $0 + $1.deadByteCount } }
     var segmentByteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
 
@@ -98,7 +102,7 @@ struct ReportContents {
                 )
             )
         }
-        let expired = census.deadlines[0]
+        let expired = census.expired
         if share(expired.byteCount) >= 0.05 {
             findings.append(
                 ReportFinding(
@@ -115,7 +119,7 @@ struct ReportContents {
                 )
             )
         }
-        let old = census.ages[4...].reduce(0) { $0 + $1.byteCount }
+        let old = census.oldByteCount
         if share(old) >= 0.25 {
             findings.append(
                 ReportFinding(
@@ -152,7 +156,7 @@ struct ReportContents {
                 )
             )
         }
-        let never = census.deadlines[census.deadlines.count - 1]
+        let never = census.neverExpiring
         if census.count >= 10, share(never.byteCount) >= 0.5, overview.byteCount > 64 << 20 {
             findings.append(
                 ReportFinding(
@@ -160,9 +164,7 @@ struct ReportContents {
                 )
             )
         }
-        if let advice, let profile {
-            findings += SizeAdviceText(advice, profile).findings.map { ReportFinding($0) }
-        }
+        findings += (adviceText?.findings ?? []).map { ReportFinding($0) }
         return findings
     }
 
@@ -191,11 +193,12 @@ struct ReportContents {
                 }
             )
         }
-        func classes(_ names: [String], _ tallies: [EntryTally]) -> RecordValue {
+        func classes(_ classes: [TallyClass]) -> RecordValue {
             .array(
-                zip(names, tallies).map { name, tally in
+                classes.map { found in
                     .object([
-                        "class": .string(name), "entries": .count(tally.count), "size": .count(tally.byteCount),
+                        "class": .string(found.name), "entries": .count(found.tally.count),
+                        "size": .count(found.tally.byteCount),
                     ])
                 }
             )
@@ -213,9 +216,9 @@ struct ReportContents {
             "findings": .array(findings.map { .string($0.description) }),
             "prefixes": groups(census.prefixes),
             "tags": groups(census.tags),
-            "sizes": classes(EntryCensus.sizeNames, census.sizes),
-            "ages": classes(EntryCensus.ageNames, census.ages),
-            "deadlines": classes(EntryCensus.deadlineNames, census.deadlines),
+            "sizes": classes(census.sizes),
+            "ages": classes(census.ages),
+            "deadlines": classes(census.deadlines),
             "unread": .object(["entries": .count(census.unread.count), "size": .count(census.unread.byteCount)]),
             "sample": .object([
                 "entries": .count(census.sample.count), "archiveSize": .count(census.sample.archiveByteCount),
@@ -233,17 +236,8 @@ struct ReportContents {
             "largest": .array(
                 census.largest.map { .object(["key": .string($0.key), "size": .count($0.byteCount)]) }
             ),
-            "advice": zip(advice, profile).map { .object(SizeAdviceText($0, $1).json) } ?? .null,
+            "advice": adviceText.map { .object($0.json) } ?? .null,
         ]
-    }
-
-    private func zip<One, Other>(_ one: One?, _ other: Other?) -> (One, Other)? {
-        guard let one, let other else { return nil }
-        return (one, other)
-    }
-
-    private func zip(_ names: [String], _ tallies: [EntryTally]) -> [(String, EntryTally)] {
-        Array(Swift.zip(names, tallies))
     }
 }
 

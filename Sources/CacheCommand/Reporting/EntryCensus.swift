@@ -13,6 +13,21 @@ struct EntryTally: Sendable, Equatable {
     }
 }
 
+/// The entries whose size, age or deadline is in one range.
+struct TallyClass {
+    let name: String
+    /// The end of the range, which begins behind that of the class before.
+    var limit = Double.infinity
+    var tally = EntryTally()
+}
+
+extension [TallyClass] {
+    /// Adds an entry to the first class whose range `value` is in.
+    fileprivate mutating func add(_ byteCount: Int, at value: Double) {
+        self[firstIndex { value <= $0.limit } ?? count - 1].tally.add(byteCount)
+    }
+}
+
 /// Tallies by name, of a bounded number of names: those that come up after it are tallied together.
 struct EntryGroups {
     /// How many a report shows.
@@ -62,16 +77,13 @@ struct EntryCensus {
         var aloneByteCount = 0
     }
 
-    static let sizeNames = [
-        "up to 256 B", "to 1 KiB", "to 4 KiB", "to 16 KiB", "to 64 KiB", "to 256 KiB", "to 1 MiB", "above 1 MiB",
-    ]
-    static let ageNames = ["1 hour", "1 day", "7 days", "30 days", "90 days", "1 year", "older"]
-    private static let ageLimits: [TimeInterval] = [3_600, 86_400, 604_800, 2_592_000, 7_776_000, 31_536_000]
-    static let deadlineNames = [
-        "expired", "in 1 hour", "in 1 day", "in 7 days", "in 30 days", "in 90 days", "in 1 year", "later", "never",
-    ]
     private static let mostLargest = 10
-    private static let unreadTime: TimeInterval = 30 * 86_400
+    private static let day: TimeInterval = 86_400
+    private static let longTime = 30 * day
+    private static let times: KeyValuePairs = [
+        "1 hour": day / 24, "1 day": day, "7 days": 7 * day, "30 days": longTime, "90 days": 90 * day,
+        "1 year": 365 * day,
+    ]
 
     let date: Date
     private(set) var count = 0
@@ -80,9 +92,17 @@ struct EntryCensus {
     private(set) var archiveByteCount = 0
     private(set) var prefixes = EntryGroups()
     private(set) var tags = EntryGroups()
-    private(set) var sizes = [EntryTally](repeating: EntryTally(), count: sizeNames.count)
-    private(set) var ages = [EntryTally](repeating: EntryTally(), count: ageNames.count)
-    private(set) var deadlines = [EntryTally](repeating: EntryTally(), count: deadlineNames.count)
+    private(set) var sizes = [
+        TallyClass(name: "up to 256 B", limit: 256), TallyClass(name: "to 1 KiB", limit: 1_024),
+        TallyClass(name: "to 4 KiB", limit: 4_096), TallyClass(name: "to 16 KiB", limit: 16_384),
+        TallyClass(name: "to 64 KiB", limit: 65_536), TallyClass(name: "to 256 KiB", limit: 262_144),
+        TallyClass(name: "to 1 MiB", limit: 1_048_576), TallyClass(name: "above 1 MiB"),
+    ]
+    private(set) var ages = times.map { TallyClass(name: $0, limit: $1) } + [TallyClass(name: "older")]
+    private var datedDeadlines =
+        [TallyClass(name: "expired", limit: 0)] + times.map { TallyClass(name: "in \($0)", limit: $1) }
+        + [TallyClass(name: "later")]
+    private(set) var neverExpiring = EntryTally()
     /// Entries with an idle time, which tells about when they were last read, that were surely not read for 30 days.
     private(set) var unread = EntryTally()
     private(set) var sample = Sample()
@@ -90,6 +110,11 @@ struct EntryCensus {
     private(set) var largest: [(key: String, byteCount: Int)] = []
 
     init(at date: Date) { self.date = date }
+
+    var deadlines: [TallyClass] { datedDeadlines + [TallyClass(name: "never", tally: neverExpiring)] }
+    var expired: EntryTally { datedDeadlines[0].tally }
+    /// The bytes of entries that were saved more than 30 days ago.
+    var oldByteCount: Int { ages.reduce(0) { $1.limit > Self.longTime ? $0 + $1.tally.byteCount : $0 } }
 
     /// Counts an entry, or its damage.
     ///
@@ -115,15 +140,16 @@ struct EntryCensus {
         archiveByteCount += entry.archiveByteCount
         prefixes.add(Self.prefix(of: entry.key), size)
         for tag in entry.attributes.tags { tags.add(tag, size) }
-        var sizeClass = 0
-        while sizeClass < sizes.count - 1, size > 256 << (2 * sizeClass) { sizeClass += 1 }
-        sizes[sizeClass].add(size)
-        let age = date.timeIntervalSince(entry.storedAt)
-        ages[Self.ageLimits.firstIndex { age <= $0 } ?? Self.ageLimits.count].add(size)
-        deadlines[deadlineClass(entry.expiresAt)].add(size)
+        sizes.add(size, at: Double(size))
+        ages.add(size, at: date.timeIntervalSince(entry.storedAt))
+        if let deadline = entry.expiresAt {
+            datedDeadlines.add(size, at: deadline.timeIntervalSince(date))
+        } else {
+            neverExpiring.add(size)
+        }
         if let idle = entry.attributes.idleTime, let deadline = entry.expiresAt,
             // The deadline on disk may lag behind the last reading.
-            date.timeIntervalSince(deadline) + idle * (1 - EntryAttributes.idleLag) > Self.unreadTime
+            date.timeIntervalSince(deadline) + idle * (1 - EntryAttributes.idleLag) > Self.longTime
         {
             unread.add(size)
         }
@@ -132,13 +158,6 @@ struct EntryCensus {
             largest.insert((entry.key, size), at: place)
             if largest.count > Self.mostLargest { largest.removeLast() }
         }
-    }
-
-    private func deadlineClass(_ deadline: Date?) -> Int {
-        guard let deadline else { return deadlines.count - 1 }
-        let left = deadline.timeIntervalSince(date)
-        guard left > 0 else { return 0 }
-        return 1 + (Self.ageLimits.firstIndex { left <= $0 } ?? Self.ageLimits.count)
     }
 
     /// A key up to its first separator, that included; of a key without one, nothing.

@@ -59,9 +59,9 @@ struct ReportPage: CustomStringConvertible {
             \(advice)
             \(groups("Room by prefix", note: "Keys up to their first / or :", census.prefixes))
             \(groups("Room by tag", note: "An entry with several tags counts for each", census.tags))
-            \(classes("Sizes", note: "Entries by their bytes on disk", names: EntryCensus.sizeNames, census.sizes))
-            \(classes("Ages", note: "Room by the time since entries were saved", names: EntryCensus.ageNames, census.ages))
-            \(classes("Deadlines", note: "Room by the time at which entries expire", names: EntryCensus.deadlineNames, census.deadlines))
+            \(classes("Sizes", note: "Entries by their bytes on disk", census.sizes))
+            \(classes("Ages", note: "Room by the time since entries were saved", census.ages))
+            \(classes("Deadlines", note: "Room by the time at which entries expire", census.deadlines))
             \(compression)
             \(segments)
             \(largest)
@@ -85,7 +85,7 @@ struct ReportPage: CustomStringConvertible {
             ("entries", CountText(census.count).description),
             ("of entries", ByteText(census.byteCount).description),
             ("of files", ByteText(contents.overview.byteCount).description),
-            ("expired", CountText(census.deadlines[0].count).description),
+            ("expired", CountText(census.expired.count).description),
             ("damaged", CountText(census.damagedCount).description),
         ]
         let items = facts.map { "<div><dt>\($0.0)</dt><dd>\($0.1)</dd></div>" }
@@ -115,8 +115,8 @@ struct ReportPage: CustomStringConvertible {
         return section(title, note: note, bars(rows))
     }
 
-    private func classes(_ title: String, note: String, names: [String], _ tallies: [EntryTally]) -> String {
-        section(title, note: note, bars(zip(names, tallies).map { (name: $0, tally: $1) }))
+    private func classes(_ title: String, note: String, _ classes: [TallyClass]) -> String {
+        section(title, note: note, bars(classes.map { (name: $0.name, tally: $0.tally) }))
     }
 
     /// A table with a bar in each row, as long as its part of the room.
