@@ -80,111 +80,113 @@ extension CommandFailure {
 
 /// Writes the sentence for a command that could not be done: the fault and the remedy.
 struct CommandFailureMessage: CustomStringConvertible {
-    let description: String
+    let error: any Error
 
     init(_ error: any Error) {
+        self.error = error
+    }
+
+    var description: String {
         switch error {
-        case CommandFailure.source(let error, let location):
-            description = SourceErrorMessage(error: error, location: location).description
-        case CommandFailure.interrupted: description = "interrupted"
-        case CommandFailure.noEntry(let key):
-            let isEscaped = EscapedText.unescaped(key).map { !$0.utf8.elementsEqual(key.utf8) } ?? false
-            description =
-                "no entry for '\(EscapedText(key, limit: 200))'; "
-                + (isEscaped
-                    ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
-                    : "see typed-cache list")
-        case CommandFailure.unconfirmed:
-            description =
-                "clear asks first, and standard input is no terminal; give --yes to clear without asking"
-        case CommandFailure.noCache(let missing):
-            description = missing.description
-        case CommandFailure.unusableName(let cache, let rule):
-            var name = "'\(EscapedText(cache.name, limit: 80))'"
-            if case .app(let app) = cache.location { name += " of the app '\(EscapedText(app, limit: 80))'" }
-            description = "there can be no cache \(name); \(rule)"
-        case CommandFailure.unusableApp(let name, let rule):
-            description = "there can be no app '\(EscapedText(name, limit: 80))'; \(rule)"
-        case CommandFailure.noSharedCache(let name, let place):
-            description =
-                "no cache '\(EscapedText(name, limit: 200))' on \(EscapedText(place.shownURL)); caches are found by the "
-                + "prefix in the URL, ?prefix=NAME, and by their names"
-        case CommandFailure.server(let place, let error):
-            description =
-                "\(EscapedText(place.shownURL)): "
-                + ServerAdvice.sentence((error.cause as? StoreError)?.reason ?? error.message, error)
-        case CommandFailure.notOnServers: description = "this is for caches on this machine alone"
-        case CommandFailure.unusableType(let name):
-            description =
-                "records cannot be saved as '\(EscapedText(name, limit: 200))'; give a type of the app's own"
-        case CommandFailure.unreadable(let path, let number):
-            description = "\(EscapedText(path)) cannot be read: \(SystemMessage(number))"
-        case CommandFailure.unwritable(let path, let number):
-            description = "\(EscapedText(path)) cannot be written: \(SystemMessage(number))"
-        case CommandFailure.irregular(let path):
-            description = "\(EscapedText(path)) is no regular file, and stays as it is; give -o PATH"
-        case CommandFailure.exportUnderWay(let path):
-            description =
-                "another export writes into \(EscapedText(path)); wait for its end, or give another directory"
-        case CommandFailure.notEmpty(let path):
-            description =
-                "\(EscapedText(path)) is not empty; give another directory, or --force to replace an export there"
-        case CommandFailure.foreignIndex(let path):
-            description = "\(EscapedText(path)) was not written by export and stays; give another directory"
-        case CommandFailure.nothingToImport(let path):
-            description =
-                "there is nothing to import in \(EscapedText(path)): no \(ExportIndex.fileName), no .plist and no .archive"
-        case CommandFailure.unreadableIndex(let path, let fault):
-            description = "\(EscapedText(path)) \(fault.phrase)"
-        case CommandFailure.unreadableEntry(let key, let error) where error.code == .corrupted:
-            let reason = (error.cause as? StoreError)?.reason ?? error.message
-            description =
-                "the entry for '\(EscapedText(key, limit: 200))' is damaged: \(EscapedText(reason, limit: 1_000)); "
-                + "typed-cache verify --repair removes damaged entries"
-        case CommandFailure.unreadableEntry(let key, let error):
-            description =
-                "the entry for '\(EscapedText(key, limit: 200))' cannot be read: "
-                + ServerAdvice.sentence(error.message, error)
-        case CommandFailure.unsoundEntry(let key, let error):
-            description =
-                "the entry for '\(EscapedText(key, limit: 200))' is no sound archive: "
-                + "\(EscapedText("\(error)", limit: 1_000)); typed-cache verify --repair removes such entries"
-        case CommandFailure.entangled(let key, let cache) where cache.location.isShared:
-            description =
-                "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
-                + "JSON cannot show; get --raw gives its archive"
-        case CommandFailure.entangled(let key, let cache):
-            description =
-                "the entry for '\(EscapedText(key, limit: 200))' refers to itself, or to the same parts too often, which "
-                + "JSON cannot show; see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))"
-        case CommandFailure.noProfile(let cache):
-            description =
-                "the cache '\(EscapedText(cache.name, limit: 200))' has no profile of its uses; have the program open it "
-                + "with MemorySettings(profilesUse: true), and let it run for a while"
-        case CommandFailure.fewUses(let count, let needed):
-            description =
-                "the profile has \(CountText(count, "fetch", plural: "fetches")) so far, too few to tell; "
-                + "ask again after \(CountText(needed))"
-        case CommandFailure.noPropertyList(let key, let fault):
-            description =
-                "the entry for '\(EscapedText(key, limit: 200))' is no property list: "
-                + "\(EscapedText(fault.message, limit: 1_000)); get it as JSON"
-        case let error as CacheError:
-            description = ServerAdvice.sentence(error.message, error)
-        case CommandFailure.unreadableDocument(let path, let fault):
-            description = "\(Self.name(path)) cannot be read: \(fault.phrase)"
-        case CommandFailure.inconvertible(let path, let fault):
-            description = "\(Self.name(path)) cannot be converted: \(fault.phrase)"
-        case OutputError.failed(let errno):
-            description = "standard output cannot be written: \(SystemMessage(errno))"
-        default:
-            description = EscapedText("\(error)", limit: 1_000).description
+        case let failure as CommandFailure: sentence(failure)
+        case let error as CacheError: ServerAdvice.sentence(error.message, error)
+        case OutputError.failed(let errno): "standard output cannot be written: \(SystemMessage(errno))"
+        default: EscapedText("\(error)", limit: 1_000).description
         }
     }
 
+    private func sentence(_ failure: CommandFailure) -> String {
+        switch failure {
+        case .source(let error, let location):
+            SourceErrorMessage(error: error, location: location).description
+        case .interrupted:
+            "interrupted"
+        case .noEntry(let key):
+            "no entry for \(quoted(key)); "
+                + (isEscaped(key)
+                    ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
+                    : "see typed-cache list")
+        case .unconfirmed:
+            "clear asks first, and standard input is no terminal; give --yes to clear without asking"
+        case .noCache(let missing):
+            missing.description
+        case .unusableName(let cache, let rule):
+            "there can be no cache \(name(cache)); \(rule)"
+        case .unusableApp(let name, let rule):
+            "there can be no app \(quoted(name, limit: 80)); \(rule)"
+        case .noSharedCache(let name, let place):
+            "no cache \(quoted(name)) on \(EscapedText(place.shownURL)); caches are found by the "
+                + "prefix in the URL, ?prefix=NAME, and by their names"
+        case .server(let place, let error):
+            "\(EscapedText(place.shownURL)): " + ServerAdvice.sentence(reason(error), error)
+        case .notOnServers:
+            "this is for caches on this machine alone"
+        case .unusableType(let name):
+            "records cannot be saved as \(quoted(name)); give a type of the app's own"
+        case .unreadableDocument(let path, let fault):
+            "\(document(path)) cannot be read: \(fault.phrase)"
+        case .inconvertible(let path, let fault):
+            "\(document(path)) cannot be converted: \(fault.phrase)"
+        case .unreadable(let path, let number):
+            "\(EscapedText(path)) cannot be read: \(SystemMessage(number))"
+        case .unwritable(let path, let number):
+            "\(EscapedText(path)) cannot be written: \(SystemMessage(number))"
+        case .irregular(let path):
+            "\(EscapedText(path)) is no regular file, and stays as it is; give -o PATH"
+        case .exportUnderWay(let path):
+            "another export writes into \(EscapedText(path)); wait for its end, or give another directory"
+        case .notEmpty(let path):
+            "\(EscapedText(path)) is not empty; give another directory, or --force to replace an export there"
+        case .foreignIndex(let path):
+            "\(EscapedText(path)) was not written by export and stays; give another directory"
+        case .nothingToImport(let path):
+            "there is nothing to import in \(EscapedText(path)): no \(ExportIndex.fileName), no .plist and no .archive"
+        case .unreadableIndex(let path, let fault):
+            "\(EscapedText(path)) \(fault.phrase)"
+        case .unreadableEntry(let key, let error) where error.code == .corrupted:
+            "\(entry(key)) is damaged: \(EscapedText(reason(error), limit: 1_000)); "
+                + "typed-cache verify --repair removes damaged entries"
+        case .unreadableEntry(let key, let error):
+            "\(entry(key)) cannot be read: " + ServerAdvice.sentence(error.message, error)
+        case .unsoundEntry(let key, let error):
+            "\(entry(key)) is no sound archive: \(EscapedText("\(error)", limit: 1_000)); "
+                + "typed-cache verify --repair removes such entries"
+        case .entangled(let key, let cache):
+            "\(entry(key)) refers to itself, or to the same parts too often, which JSON cannot show; "
+                + (cache.location.isShared
+                    ? "get --raw gives its archive"
+                    : "see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))")
+        case .noProfile(let cache):
+            "the cache \(quoted(cache.name)) has no profile of its uses; have the program open it "
+                + "with MemorySettings(profilesUse: true), and let it run for a while"
+        case .fewUses(let count, let needed):
+            "the profile has \(CountText(count, "fetch", plural: "fetches")) so far, too few to tell; "
+                + "ask again after \(CountText(needed))"
+        case .noPropertyList(let key, let fault):
+            "\(entry(key)) is no property list: \(EscapedText(fault.message, limit: 1_000)); get it as JSON"
+        }
+    }
+
+    private func quoted(_ name: String, limit: Int = 200) -> String { "'\(EscapedText(name, limit: limit))'" }
+
+    private func entry(_ key: String) -> String { "the entry for \(quoted(key))" }
+
+    private func name(_ cache: CacheSelection) -> String {
+        let name = quoted(cache.name, limit: 80)
+        guard case .app(let app) = cache.location else { return name }
+        return "\(name) of the app \(quoted(app, limit: 80))"
+    }
+
     /// A file as it is named in a sentence.
-    private static func name(_ path: String) -> String {
+    private func document(_ path: String) -> String {
         path == "-" ? "standard input" : EscapedText(path).description
+    }
+
+    private func reason(_ error: CacheError) -> String { (error.cause as? StoreError)?.reason ?? error.message }
+
+    /// Whether a key is one that a list prints in place of another.
+    private func isEscaped(_ key: String) -> Bool {
+        EscapedText.unescaped(key).map { !$0.utf8.elementsEqual(key.utf8) } ?? false
     }
 }
 
