@@ -1,4 +1,3 @@
 import CacheCommand
 
-let tool = CommandLineTool(.process(backend: TypedCacheBackend()))
-tool.run(Array(CommandLine.arguments.dropFirst())).endProcess()
+CommandLineTool.runProcess()

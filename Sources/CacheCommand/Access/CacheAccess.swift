@@ -6,7 +6,7 @@ import TypedCache
 /// One cache, on disk or on a server, seen without knowing the types in it.
 ///
 /// Every call may block on I/O and throws the cache's errors.
-package protocol CacheAccess: Sendable {
+protocol CacheAccess: Sendable {
     func statistics() throws -> StatisticsReport
 
     /// Reads no entry, where the cache knows their number.
@@ -211,7 +211,7 @@ extension CacheAccess {
 }
 
 /// Opens the caches and archives that the command works on.
-package protocol CacheBackend {
+protocol CacheBackend {
     /// Opens a cache to look into it or to trim it; creates nothing.
     func open(_ selection: CacheSelection) throws -> any CacheAccess
 

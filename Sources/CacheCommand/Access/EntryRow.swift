@@ -3,16 +3,16 @@ import Foundation
 import KeyedArchive
 
 /// One entry of a cache, as a list shows it.
-package struct EntryRow: Sendable, Equatable {
-    package let key: String
-    package let storedAt: Date
+struct EntryRow: Sendable, Equatable {
+    let key: String
+    let storedAt: Date
     /// `nil` is never.
-    package let expiresAt: Date?
+    let expiresAt: Date?
     /// Bytes on disk.
-    package let size: Int
-    package let tags: [String]
+    let size: Int
+    let tags: [String]
     /// Of an entry of the library ModelCache, if it was looked into; `nil` for all others.
-    package var model: ModelEntry?
+    var model: ModelEntry?
 
     init(_ entry: EntryInformation) {
         key = entry.key

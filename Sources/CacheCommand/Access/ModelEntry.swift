@@ -4,7 +4,7 @@ import KeyedArchive
 /// The kind of an entry that the library ModelCache has made.
 ///
 /// The command does not know the library: its entries are told by their class and fields, which `docs/maps/models.md` lists.
-package enum ModelEntry: Sendable, Equatable {
+enum ModelEntry: Sendable, Equatable {
     case model
     case list(elementCount: Int)
     case bookkeeping

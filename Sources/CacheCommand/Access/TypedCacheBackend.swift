@@ -4,27 +4,25 @@ import KeyedArchive
 import TypedCache
 
 /// The caches of this machine's disk, and those on servers.
-package struct TypedCacheBackend: CacheBackend {
+struct TypedCacheBackend: CacheBackend {
     /// The program name for the command's own caches, when neither `--root` nor `--app` is given.
     private static let program = "typed-cache"
 
-    package init() {}
-
-    package func open(_ selection: CacheSelection) throws -> any CacheAccess {
+    func open(_ selection: CacheSelection) throws -> any CacheAccess {
         if case .shared(let place) = selection.location {
             return try SharedCacheAccess(selection.name, at: place, creates: false)
         }
         return DiskCacheAccess(inspector: try inspector(selection, creating: nil))
     }
 
-    package func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess {
+    func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess {
         if case .shared(let place) = selection.location {
             return try SharedCacheAccess(selection.name, at: place, creates: true)
         }
         return DiskCacheAccess(inspector: try inspector(selection, creating: disk))
     }
 
-    package func sink(
+    func sink(
         for selection: CacheSelection,
         disk: DiskSettings,
         content: RecordContent
@@ -35,16 +33,16 @@ package struct TypedCacheBackend: CacheBackend {
         return CacheSink(inspector: try inspector(selection, creating: disk), content: content)
     }
 
-    package func checkingSink(for content: RecordContent) -> any RecordSink { CheckingSink(content: content) }
+    func checkingSink(for content: RecordContent) -> any RecordSink { CheckingSink(content: content) }
 
-    package func published(
+    func published(
         _ selection: CacheSelection
     ) throws -> (caches: [PublishedCache], faults: [CacheError]) {
         let directory = try Self.directory(of: selection.location)
         return try PublishedCache.all(in: directory.appending(path: selection.name, directoryHint: .isDirectory))
     }
 
-    package func names(at location: CacheLocation) throws -> [String] {
+    func names(at location: CacheLocation) throws -> [String] {
         if location.isShared { return [] }
         do throws(CommandFailure) {
             return CacheListing.names(in: try Self.directory(of: location))
@@ -54,7 +52,7 @@ package struct TypedCacheBackend: CacheBackend {
         }
     }
 
-    package func apps() -> [String] {
+    func apps() -> [String] {
         let parent = CacheDirectory.standard(forProgram: Self.program).deletingLastPathComponent()
         return CacheListing.folders(in: parent).filter { app in
             !CacheListing.names(in: parent.appending(path: app, directoryHint: .isDirectory)).isEmpty

@@ -56,14 +56,9 @@ struct LayoutOptions: OptionGroup {
 }
 
 /// The cache that a command is about.
-package struct CacheSelection: Sendable, Equatable {
-    package let name: String
-    package let location: CacheLocation
-
-    package init(name: String, location: CacheLocation) {
-        self.name = name
-        self.location = location
-    }
+struct CacheSelection: Sendable, Equatable {
+    let name: String
+    let location: CacheLocation
 
     /// The options that select it on a command line, to stand in messages.
     var commandText: String {
@@ -79,7 +74,7 @@ package struct CacheSelection: Sendable, Equatable {
 }
 
 /// Where a cache is.
-package enum CacheLocation: Sendable, Equatable {
+enum CacheLocation: Sendable, Equatable {
     /// In the directory that holds an app's caches.
     case root(String)
     /// Where an app of that name keeps its caches.

@@ -70,7 +70,7 @@ struct PlaceOptions: OptionGroup {
 }
 
 /// A server that caches are on.
-package struct SharedPlace: Sendable, Equatable {
+struct SharedPlace: Sendable, Equatable {
     /// May have a password in it: never shown.
     let url: String
     let schema: UInt32

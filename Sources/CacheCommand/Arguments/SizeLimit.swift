@@ -1,8 +1,8 @@
 import TypedCache
 
 /// An amount of storage as written on a command line: a whole number of bytes, or of units of 1,024 bytes and so on.
-package struct SizeLimit: Sendable, Equatable {
-    package let bytes: ByteCount
+struct SizeLimit: Sendable, Equatable {
+    let bytes: ByteCount
 
     private static let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
 

@@ -1,6 +1,6 @@
 /// A time after which records expire, as written on a command line: a whole number and a unit.
-package struct TimeToLive: Sendable, Equatable {
-    package let duration: Duration
+struct TimeToLive: Sendable, Equatable {
+    let duration: Duration
 
     private static let seconds: [Character: Int64] = [
         "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800,

@@ -60,21 +60,14 @@ struct Caches: Subcommand {
 }
 
 /// A cache without its entries.
-package struct CacheOverview: Sendable, Equatable {
-    package let layout: DiskSettings.Layout
+struct CacheOverview: Sendable, Equatable {
+    let layout: DiskSettings.Layout
     /// Expired and damaged entries included.
-    package let entryCount: Int
+    let entryCount: Int
     /// The bytes of all files.
-    package let byteCount: Int
+    let byteCount: Int
     /// When an entry was last saved or removed; `nil` if that is not known.
-    package let lastChange: Date?
-
-    package init(layout: DiskSettings.Layout, entryCount: Int, byteCount: Int, lastChange: Date?) {
-        self.layout = layout
-        self.entryCount = entryCount
-        self.byteCount = byteCount
-        self.lastChange = lastChange
-    }
+    let lastChange: Date?
 }
 
 /// A cache as a list shows it.

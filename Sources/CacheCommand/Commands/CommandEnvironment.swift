@@ -1,7 +1,7 @@
 import Foundation
 
 /// Everything outside the process that a command touches.
-package struct CommandEnvironment {
+struct CommandEnvironment {
     let output: any TextOutput
     let errors: any ErrorOutput
     let backend: any CacheBackend
@@ -21,7 +21,7 @@ package struct CommandEnvironment {
     let openInput: (SourceLocation, any Interruption) throws(SourceError) -> any ByteInput
 
     /// The process's own: standard input, output and error, its signals and its clock.
-    package static func process(backend: any CacheBackend) -> CommandEnvironment {
+    static func process(backend: any CacheBackend) -> CommandEnvironment {
         occupyClosedDescriptors()
         let errors = StandardError()
         let clock = ContinuousClock()

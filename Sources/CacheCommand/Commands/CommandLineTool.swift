@@ -9,12 +9,19 @@ package struct CommandLineTool {
 
     private let environment: CommandEnvironment
 
-    package init(_ environment: CommandEnvironment) {
+    init(_ environment: CommandEnvironment) {
         self.environment = environment
     }
 
+    /// Runs the process's arguments, and ends it.
+    package static func runProcess() -> Never {
+        CommandLineTool(.process(backend: TypedCacheBackend()))
+            .run(Array(CommandLine.arguments.dropFirst()))
+            .endProcess()
+    }
+
     /// Runs `arguments`, the command's own name left out.
-    package func run(_ arguments: [String]) -> ExitStatus {
+    func run(_ arguments: [String]) -> ExitStatus {
         let command: Command
         do throws(ArgumentError) {
             command = try Command(arguments)
@@ -55,7 +62,7 @@ package struct CommandLineTool {
 }
 
 /// How the process ends.
-package enum ExitStatus: Sendable, Equatable {
+enum ExitStatus: Sendable, Equatable {
     case success
     case failure
     case usage
@@ -70,7 +77,7 @@ package enum ExitStatus: Sendable, Equatable {
     ]
 
     /// Ends the process.
-    package func endProcess() -> Never {
+    func endProcess() -> Never {
         switch self {
         case .success: exit(0)
         case .failure: exit(1)

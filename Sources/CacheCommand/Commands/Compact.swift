@@ -20,13 +20,13 @@ struct Compact: Subcommand {
 }
 
 /// The result of compacting a cache.
-package struct CompactSummary: Sendable, Equatable {
+struct CompactSummary: Sendable, Equatable {
     /// Expired entries that were removed.
-    package var expiredCount: Int
+    var expiredCount: Int
     /// Bytes of all files before.
-    package var bytesBefore: Int
+    var bytesBefore: Int
     /// Bytes of all files afterwards.
-    package var bytesAfter: Int
+    var bytesAfter: Int
 
     /// For people, in one line.
     var prose: String {

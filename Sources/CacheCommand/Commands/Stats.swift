@@ -20,25 +20,25 @@ struct Stats: Subcommand {
 }
 
 /// How much a cache holds.
-package struct StatisticsReport: Sendable, Equatable {
+struct StatisticsReport: Sendable, Equatable {
     /// Entries that have not expired.
-    package var entryCount = 0
+    var entryCount = 0
     /// Bytes on disk, expired entries included.
-    package var byteCount = 0
+    var byteCount = 0
     /// Bytes of the archives before compression, those of expired entries included.
-    package var archiveByteCount = 0
+    var archiveByteCount = 0
     /// Expired entries that are not yet removed.
-    package var expiredCount = 0
+    var expiredCount = 0
     /// Entries with damaged bytes that are not yet removed.
-    package var damagedCount = 0
+    var damagedCount = 0
     /// Values of other programs in the places of entries, on a server; `nil` on disk.
-    package var foreignCount: Int?
+    var foreignCount: Int?
     /// How many entries there are of other schemas, on a server.
-    package var otherSchemas: [UInt32: Int] = [:]
+    var otherSchemas: [UInt32: Int] = [:]
     /// When the oldest entry was stored; `nil` if there is none.
-    package var oldest: Date?
+    var oldest: Date?
     /// When the newest entry was stored; `nil` if there is none.
-    package var newest: Date?
+    var newest: Date?
 
     mutating func add(_ entry: EntryInformation, isExpired: Bool) {
         byteCount += entry.storedByteCount

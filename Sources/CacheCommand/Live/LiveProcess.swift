@@ -3,17 +3,11 @@ import KeyedArchive
 import TypedCache
 
 /// A cache as a process has it open, with the figures that the process last published.
-package struct LiveProcess: Sendable {
+struct LiveProcess: Sendable {
     /// `nil` where all caches are of one app.
-    package let app: String?
-    package let cache: String
-    package let published: PublishedCache
-
-    package init(app: String?, cache: String, published: PublishedCache) {
-        self.app = app
-        self.cache = cache
-        self.published = published
-    }
+    let app: String?
+    let cache: String
+    let published: PublishedCache
 
     /// Tells it from all others from one look to the next.
     struct Identity: Hashable {
@@ -49,20 +43,13 @@ package struct LiveProcess: Sendable {
 }
 
 /// All caches at one look, and the reasons why some cannot be read.
-package struct LiveSample: Sendable {
-    package var date: Date
-    package var processes: [LiveProcess]
+struct LiveSample: Sendable {
+    var date: Date
+    var processes: [LiveProcess] = []
     /// The caches that no process tells of.
-    package var quietCaches: [String]
+    var quietCaches: [String] = []
     /// Sentences, fit to be shown.
-    package var faults: [String]
-
-    package init(date: Date, processes: [LiveProcess] = [], quietCaches: [String] = [], faults: [String] = []) {
-        self.date = date
-        self.processes = processes
-        self.quietCaches = quietCaches
-        self.faults = faults
-    }
+    var faults: [String] = []
 }
 
 extension LiveSample {

@@ -2,10 +2,10 @@ import Foundation
 import KeyedArchive
 
 /// The declared fields of a record: selects them, in their order, and reads each as its type.
-package struct FieldList: Sendable, Equatable {
-    package let fields: [FieldDeclaration]
+struct FieldList: Sendable, Equatable {
+    let fields: [FieldDeclaration]
 
-    package init(_ fields: [FieldDeclaration]) {
+    init(_ fields: [FieldDeclaration]) {
         self.fields = fields
     }
 
@@ -63,11 +63,11 @@ package struct FieldList: Sendable, Equatable {
 }
 
 /// One field that records must have, or may have: `name:type` or `name:type?`.
-package struct FieldDeclaration: Sendable, Equatable {
-    package let name: String
-    package let type: FieldType
+struct FieldDeclaration: Sendable, Equatable {
+    let name: String
+    let type: FieldType
     /// Whether it may be missing, null, or an empty column.
-    package let isOptional: Bool
+    let isOptional: Bool
 }
 
 extension FieldDeclaration {
@@ -87,7 +87,7 @@ extension FieldDeclaration {
 }
 
 /// The type of a declared field.
-package enum FieldType: String, CaseIterable, Sendable {
+enum FieldType: String, CaseIterable, Sendable {
     case string
     case int
     case double

@@ -2,7 +2,7 @@ import KeyedArchive
 
 /// A record as a parser of JSON leaves it: plain values, of which the first is an object. It is archived without a tree
 /// of values in between.
-package struct ParsedRecord: Sendable {
+struct ParsedRecord: Sendable {
     let values: PlainValues
 
     /// The record as named values.
@@ -32,16 +32,16 @@ package struct ParsedRecord: Sendable {
 }
 
 extension ParsedRecord: Equatable {
-    package static func == (one: ParsedRecord, other: ParsedRecord) -> Bool { one.record == other.record }
+    static func == (one: ParsedRecord, other: ParsedRecord) -> Bool { one.record == other.record }
 }
 
 /// A record as its source gives it.
-package enum SourceRecord: Sendable, Equatable {
+enum SourceRecord: Sendable, Equatable {
     case fields(Record)
     case parsed(ParsedRecord)
 
     /// The record as named values.
-    package var record: Record {
+    var record: Record {
         switch self {
         case .fields(let record): record
         case .parsed(let parsed): parsed.record

@@ -2,42 +2,33 @@ import Foundation
 import KeyedArchive
 
 /// Named values in the order in which their source wrote them.
-package struct Record: Sendable, Equatable {
-    package var fields: [RecordField]
-
-    package init(fields: [RecordField] = []) {
-        self.fields = fields
-    }
+struct Record: Sendable, Equatable {
+    var fields: [RecordField] = []
 
     /// The value of the field named `name`, or `nil` if there is none.
     ///
     /// - Complexity: O(*n*) in the number of fields: records are short, and a dictionary for each costs more.
-    package subscript(name: String) -> RecordValue? {
+    subscript(name: String) -> RecordValue? {
         fields.first { $0.name == name }?.value
     }
 }
 
 extension Record: ExpressibleByDictionaryLiteral {
-    package init(dictionaryLiteral elements: (String, RecordValue)...) {
+    init(dictionaryLiteral elements: (String, RecordValue)...) {
         self.init(fields: elements.map { RecordField(name: $0, value: $1) })
     }
 }
 
 /// One field of a record.
-package struct RecordField: Sendable, Equatable {
-    package var name: String
-    package var value: RecordValue
-
-    package init(name: String, value: RecordValue) {
-        self.name = name
-        self.value = value
-    }
+struct RecordField: Sendable, Equatable {
+    var name: String
+    var value: RecordValue
 }
 
 /// A value of one field of a record, as its source wrote it or as its field's declaration reads it.
 ///
 /// JSON gives the first eight kinds; dates, bytes, addresses and identifiers only come from declared fields.
-package enum RecordValue: Sendable, Equatable {
+enum RecordValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case int(Int64)

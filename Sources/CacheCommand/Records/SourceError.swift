@@ -27,11 +27,11 @@ enum SourceError: Error, Sendable, Equatable {
 }
 
 /// Where records come from.
-package enum SourceLocation: Sendable, Equatable {
+enum SourceLocation: Sendable, Equatable {
     case standardInput
     case file(String)
 
-    package init(_ argument: String) {
+    init(_ argument: String) {
         self = argument == "-" ? .standardInput : .file(argument)
     }
 

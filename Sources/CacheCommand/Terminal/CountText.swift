@@ -1,8 +1,8 @@
 /// A whole number for people: `34,006`.
-package struct CountText: CustomStringConvertible {
-    package let description: String
+struct CountText: CustomStringConvertible {
+    let description: String
 
-    package init(_ count: Int) {
+    init(_ count: Int) {
         let digits = Array(String(count.magnitude))
         var text = count < 0 ? "-" : ""
         for (index, digit) in digits.enumerated() {
@@ -13,16 +13,16 @@ package struct CountText: CustomStringConvertible {
     }
 
     /// A number with its noun: `1 entry`, `34,006 entries`.
-    package init(_ count: Int, _ one: String, plural many: String) {
+    init(_ count: Int, _ one: String, plural many: String) {
         description = "\(CountText(count)) \(count == 1 ? one : many)"
     }
 }
 
 /// A number of bytes for people: `512 B`, `5.4 MiB`.
-package struct ByteText: CustomStringConvertible {
-    package let description: String
+struct ByteText: CustomStringConvertible {
+    let description: String
 
-    package init(_ bytes: Int) {
+    init(_ bytes: Int) {
         let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
         var amount = Double(bytes)
         var unit = -1

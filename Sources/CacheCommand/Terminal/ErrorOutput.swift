@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where messages and progress go.
-package protocol ErrorOutput: AnyObject {
+protocol ErrorOutput: AnyObject {
     /// How many columns the terminal has; `nil` if it is none.
     var columns: Int? { get }
 

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Tells whether the command has been asked to stop.
-package protocol Interruption: AnyObject, Sendable {
+protocol Interruption: AnyObject, Sendable {
     /// The signal that asked, or `nil`.
     var signal: Int32? { get }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where data goes.
-package protocol TextOutput: AnyObject {
+protocol TextOutput: AnyObject {
     /// Takes `text` in; it may be held back until ``flush()``, but never cut within one call.
     func write(_ text: String) throws(OutputError)
 
@@ -16,11 +16,11 @@ package protocol TextOutput: AnyObject {
 }
 
 extension TextOutput {
-    package var columns: Int? { nil }
+    var columns: Int? { nil }
 }
 
 /// Why output could not be written.
-package enum OutputError: Error, Sendable, Equatable {
+enum OutputError: Error, Sendable, Equatable {
     /// The reader has closed the output: no fault to report.
     case closed
     case failed(errno: Int32)

@@ -3,7 +3,7 @@ import KeyedArchive
 import TypedCache
 
 /// Where records go.
-package protocol RecordSink: Sendable {
+protocol RecordSink: Sendable {
     /// Saves `record` for `key`; once this returns, it is saved.
     ///
     /// - Throws: ``RejectedRecord`` if this record cannot be taken and the next one might; any other error ends
@@ -34,16 +34,16 @@ package protocol RecordSink: Sendable {
 }
 
 extension RecordSink {
-    package var threadCount: Int { 1 }
+    var threadCount: Int { 1 }
 
-    package var recordsAtOnce: Int { 128 }
+    var recordsAtOnce: Int { 128 }
 
-    package func contains(_ keys: [String]) throws -> [Bool] { try keys.map { try contains($0) } }
+    func contains(_ keys: [String]) throws -> [Bool] { try keys.map { try contains($0) } }
 
-    package func close() {}
+    func close() {}
 
     /// One record after another.
-    package func save(_ records: [KeyedRecord]) -> [Result<Void, any Error>?] {
+    func save(_ records: [KeyedRecord]) -> [Result<Void, any Error>?] {
         var results: [Result<Void, any Error>?] = []
         var hasFailed = false
         for record in records {
@@ -57,19 +57,15 @@ extension RecordSink {
 }
 
 /// A record and the key that it is saved for.
-package struct KeyedRecord: Sendable {
-    package let key: String
-    package let record: SourceRecord
+struct KeyedRecord: Sendable {
+    let key: String
+    let record: SourceRecord
 }
 
 /// Says that a cache does not take one record, though it may take others.
-package struct RejectedRecord: Error, Sendable, Equatable {
+struct RejectedRecord: Error, Sendable, Equatable {
     /// Why, in one sentence without its period and without the record's values.
-    package let reason: String
-
-    package init(reason: String) {
-        self.reason = reason
-    }
+    let reason: String
 
     /// The rejection of one record; the error itself if the next record would meet it as well.
     fileprivate static func error(_ error: CacheError) -> any Error {
@@ -79,7 +75,7 @@ package struct RejectedRecord: Error, Sendable, Equatable {
 }
 
 /// The type, expiration and tags that every record is saved with.
-package struct RecordContent: Sendable {
+struct RecordContent: Sendable {
     /// The class that records have in their archives; `nil` makes them dictionaries.
     let type: ArchivedClass?
     let expiration: Expiration
