@@ -90,83 +90,80 @@ struct ReportContents {
 
     /// Faults and wastes in words, and the remedy; empty where nothing stands out.
     var findings: [ReportFinding] {
-        var findings: [ReportFinding] = []
-        let census = census
-        let total = max(1, census.byteCount)
-        let share = { (bytes: Int) in Double(bytes) / Double(total) }
-        if census.damagedCount > 0 {
-            findings.append(
-                ReportFinding(
-                    "\(CountText(census.damagedCount, "entry is", plural: "entries are")) damaged; "
-                        + "typed-cache verify --repair removes them."
-                )
-            )
-        }
-        let expired = census.expired
-        if share(expired.byteCount) >= 0.05 {
-            findings.append(
-                ReportFinding(
-                    "\(Self.words(share(expired.byteCount))) of the room is taken by "
-                        + "\(CountText(expired.count, "entry that has", plural: "entries that have")) expired; "
-                        + "typed-cache compact gives it back."
-                )
-            )
-        }
-        if share(census.unread.byteCount) >= 0.1 {
-            findings.append(
-                ReportFinding(
-                    "\(Self.words(share(census.unread.byteCount))) of the room is taken by entries that nobody read for 30 days."
-                )
-            )
-        }
-        let old = census.oldByteCount
-        if share(old) >= 0.25 {
-            findings.append(
-                ReportFinding(
-                    "\(Self.words(share(old))) of the room is taken by entries that were saved more than 30 days ago."
-                )
-            )
-        }
-        if segmentByteCount > 1 << 20, deadByteCount * 4 >= segmentByteCount {
-            let part = Double(deadByteCount) / Double(segmentByteCount)
-            findings.append(
-                ReportFinding(
-                    "\(Self.words(part)) of the segments' bytes are dead: entries that were removed or saved over; "
-                        + "typed-cache compact gives them back."
-                )
-            )
-        }
-        if census.count >= 10, let first = census.prefixes.largest(1).first, share(first.tally.byteCount) >= 0.5,
-            census.prefixes.count > 1, !first.name.isEmpty
-        {
-            findings.append(
-                ReportFinding(
-                    "\(Self.words(share(first.tally.byteCount))) of the room is taken by keys that begin with ",
-                    name: first.name,
-                    "."
-                )
-            )
-        }
-        if let largest = census.largest.first, census.count >= 10, share(largest.byteCount) >= 0.1 {
-            findings.append(
-                ReportFinding(
-                    "One entry takes \(SizeAdviceText.percent(share(largest.byteCount))) of the room: ",
-                    name: largest.key,
-                    ", \(ByteText(largest.byteCount))."
-                )
-            )
-        }
-        let never = census.neverExpiring
-        if census.count >= 10, share(never.byteCount) >= 0.5, overview.byteCount > 64 << 20 {
-            findings.append(
-                ReportFinding(
-                    "\(Self.words(share(never.byteCount))) of the room is taken by entries that never expire."
-                )
-            )
-        }
-        findings += (adviceText?.findings ?? []).map { ReportFinding($0) }
-        return findings
+        let found = [damaged, expired, unread, old, dead, commonPrefix, largest, neverExpiring].compactMap(\.self)
+        return found + (adviceText?.findings ?? []).map { ReportFinding($0) }
     }
+
+    private var damaged: ReportFinding? {
+        guard census.damagedCount > 0 else { return nil }
+        return ReportFinding(
+            "\(CountText(census.damagedCount, "entry is", plural: "entries are")) damaged; "
+                + "typed-cache verify --repair removes them."
+        )
+    }
+
+    private var expired: ReportFinding? {
+        let expired = census.expired
+        guard share(expired.byteCount) >= 0.05 else { return nil }
+        return taken(
+            expired.byteCount,
+            by: "\(CountText(expired.count, "entry that has", plural: "entries that have")) expired; "
+                + "typed-cache compact gives it back."
+        )
+    }
+
+    private var unread: ReportFinding? {
+        guard share(census.unread.byteCount) >= 0.1 else { return nil }
+        return taken(census.unread.byteCount, by: "entries that nobody read for 30 days.")
+    }
+
+    private var old: ReportFinding? {
+        guard share(census.oldByteCount) >= 0.25 else { return nil }
+        return taken(census.oldByteCount, by: "entries that were saved more than 30 days ago.")
+    }
+
+    private var dead: ReportFinding? {
+        guard segmentByteCount > 1 << 20, deadByteCount * 4 >= segmentByteCount else { return nil }
+        return ReportFinding(
+            "\(Self.words(Double(deadByteCount) / Double(segmentByteCount))) of the segments' bytes are dead: "
+                + "entries that were removed or saved over; typed-cache compact gives them back."
+        )
+    }
+
+    private var commonPrefix: ReportFinding? {
+        guard census.count >= 10, census.prefixes.count > 1, let first = census.prefixes.largest(1).first,
+            share(first.tally.byteCount) >= 0.5, !first.name.isEmpty
+        else { return nil }
+        return taken(first.tally.byteCount, by: "keys that begin with ", name: first.name, ".")
+    }
+
+    private var largest: ReportFinding? {
+        guard census.count >= 10, let largest = census.largest.first, share(largest.byteCount) >= 0.1
+        else { return nil }
+        return ReportFinding(
+            "One entry takes \(SizeAdviceText.percent(share(largest.byteCount))) of the room: ",
+            name: largest.key,
+            ", \(ByteText(largest.byteCount))."
+        )
+    }
+
+    private var neverExpiring: ReportFinding? {
+        let never = census.neverExpiring
+        guard census.count >= 10, share(never.byteCount) >= 0.5, overview.byteCount > 64 << 20
+        else { return nil }
+        return taken(never.byteCount, by: "entries that never expire.")
+    }
+
+    private func taken(
+        _ byteCount: Int,
+        by taker: String,
+        name: String? = nil,
+        _ end: String = ""
+    ) -> ReportFinding {
+        ReportFinding("\(Self.words(share(byteCount))) of the room is taken by \(taker)", name: name, end)
+    }
+
+    private func share(_ byteCount: Int) -> Double { Double(byteCount) / Double(max(1, census.byteCount)) }
 
     /// A share as people say it, to begin a sentence with.
     static func words(_ share: Double) -> String {
