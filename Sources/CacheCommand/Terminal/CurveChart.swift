@@ -19,9 +19,7 @@ struct CurveChart: CustomStringConvertible {
         // Terminals wrap a line that fills the last column.
         let width = min(max(columns - Self.labelWidth - 1, Self.narrowest), Self.widest)
         let scale = LogarithmicScale(advice.points)
-        let lines =
-            usesBraille
-            ? Self.braille(advice.points, scale, width: width) : Self.plain(advice.points, scale, width: width)
+        let lines = usesBraille ? Self.braille(scale, width: width) : Self.plain(scale, width: width)
         var text = usesBraille ? "" : "  * own policy   . LRU\n"
         if usesBraille { text = "  \u{28E4} own policy  \u{2801}\u{2808} LRU\n" }
         for (row, line) in lines.enumerated() {
@@ -49,7 +47,7 @@ struct CurveChart: CustomStringConvertible {
 
     // MARK: Lines
 
-    private static func plain(_ points: [SizeAdvice.Point], _ scale: LogarithmicScale, width: Int) -> [String] {
+    private static func plain(_ scale: LogarithmicScale, width: Int) -> [String] {
         var cells = Array(repeating: Array(repeating: Character(" "), count: width), count: rows)
         for column in 0..<width {
             let place = (Double(column) + 0.5) / Double(width)
@@ -60,7 +58,7 @@ struct CurveChart: CustomStringConvertible {
         return cells.map { String($0) }
     }
 
-    private static func braille(_ points: [SizeAdvice.Point], _ scale: LogarithmicScale, width: Int) -> [String] {
+    private static func braille(_ scale: LogarithmicScale, width: Int) -> [String] {
         // Unicode's braille patterns: bits of the left column from the top, then of the right one.
         let bits: [[UInt32]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
         var cells = Array(repeating: Array(repeating: UInt32(0), count: width), count: rows)
