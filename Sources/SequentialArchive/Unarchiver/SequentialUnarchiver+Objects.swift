@@ -28,13 +28,7 @@ extension SequentialUnarchiver {
             reader.position += 1
             return nil
         }
-        if try reader.peek() != StreamTag.new {
-            let start = reader.position
-            guard let known = knownClass(try reader.reference(below: nextEntry)) else {
-                throw reader.corrupted("a reference to something that is no class", at: start)
-            }
-            return known
-        }
+        if try reader.peek() != StreamTag.new { return try referencedClass(below: nextEntry) }
         var found: [(number: Int, name: String, version: Int)] = []
         let first = nextEntry
         while try reader.peek() == StreamTag.new {
@@ -51,12 +45,8 @@ extension SequentialUnarchiver {
         if try reader.peek() == StreamTag.null {
             reader.position += 1
         } else {
-            let start = reader.position
             // Classes before these end at a root class; these would end at themselves.
-            guard let known = knownClass(try reader.reference(below: first)) else {
-                throw reader.corrupted("a reference to something that is no class", at: start)
-            }
-            above = known
+            above = try referencedClass(below: first)
         }
         try reader.checkClassDepth(found.count + (above?.depth ?? 0))
         for (number, name, version) in found.reversed() {
@@ -70,6 +60,14 @@ extension SequentialUnarchiver {
             }
         }
         return above
+    }
+
+    private func referencedClass(below end: Int) throws(ArchiveError) -> StreamClass {
+        let start = reader.position
+        guard let known = knownClass(try reader.reference(below: end)) else {
+            throw reader.corrupted("a reference to something that is no class", at: start)
+        }
+        return known
     }
 
     private func knownClass(_ number: Int) -> StreamClass? {
