@@ -80,6 +80,13 @@ public struct ArchiveError: Error, Sendable {
         )
     }
 
+    #if canImport(Darwin)
+        /// The error for an exception of Objective-C's that a method of a class raised.
+        package init(_ code: Code, _ exception: NSException, in method: String, of type: Any.Type) {
+            self.init(code, "the \(method) of \(ClassNames.name(of: type)) raised \(exception.name.rawValue)")
+        }
+    #endif
+
     /// The same error in another place.
     func at(_ offset: Int?) -> ArchiveError {
         ArchiveError(code, message, offset: offset, keyPath: keyPath, cause: cause)

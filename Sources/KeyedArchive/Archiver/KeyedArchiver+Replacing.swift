@@ -58,8 +58,7 @@ extension KeyedArchiver {
     func encodeFields(of object: some NSCoding) {
         #if canImport(Darwin)
             if let raised = coding_encode(object, self) {
-                let name = ClassNames.name(of: type(of: object))
-                record(ArchiveError(.encodingFailed, "the encode(with:) of \(name) raised \(raised.name.rawValue)"))
+                record(ArchiveError(.encodingFailed, raised, in: "encode(with:)", of: type(of: object)))
             }
         #else
             object.encode(with: self)

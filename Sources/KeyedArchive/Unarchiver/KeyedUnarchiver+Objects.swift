@@ -201,8 +201,7 @@ extension KeyedUnarchiver {
             guard let raised else { return made }
             // The exception left the calls inside before they could leave their levels.
             nesting.leave(downTo: outer.depth)
-            let name = ClassNames.name(of: cls)
-            record(ArchiveError(.decodingFailed, "the init(coder:) of \(name) raised \(raised.name.rawValue)"))
+            record(ArchiveError(.decodingFailed, raised, in: "init(coder:)", of: cls))
             return nil
         }
     #endif

@@ -266,8 +266,7 @@ extension SequentialUnarchiver {
             }
             if let raised {
                 nesting.leave(downTo: depth)
-                let name = ClassNames.name(of: type)
-                record(ArchiveError(.decodingFailed, "the init(coder:) of \(name) raised \(raised.name.rawValue)"))
+                record(ArchiveError(.decodingFailed, raised, in: "init(coder:)", of: type))
             }
         #else
             var made: Any? = type.init(coder: self)
