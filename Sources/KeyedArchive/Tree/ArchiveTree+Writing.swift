@@ -21,7 +21,6 @@ extension ArchiveTree {
 
 private struct ArchiveTreeWriter: ~Copyable {
     private typealias Reference = BinaryPropertyListWriter.Reference
-    private static let depthLimit = 200
 
     private let tree: ArchiveTree
     private var builder = PropertyListBuilder()
@@ -120,8 +119,8 @@ private struct ArchiveTreeWriter: ~Copyable {
     }
 
     private mutating func add(_ value: ArchiveTree.Value, depth: Int) throws(ArchiveError) -> Reference {
-        guard depth < Self.depthLimit else {
-            throw ArchiveError(.limitExceeded, "lists nest more than \(Self.depthLimit) deep")
+        guard depth < ArchiveTree.listDepthLimit else {
+            throw ArchiveError(.limitExceeded, "lists nest more than \(ArchiveTree.listDepthLimit) deep")
         }
         switch value {
         case .null: return builder.list.addNull()

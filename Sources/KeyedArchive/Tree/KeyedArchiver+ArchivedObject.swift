@@ -1,13 +1,11 @@
 import Foundation
 
 extension KeyedArchiver {
-    /// Archives hardly ever hold lists in lists, and each level takes stack that no other check limits.
-    private static let depthLimit = 16
-
     /// The property-list object of a field's value; anything after an error.
     func reference(to value: ArchivedObject.Value, depth: Int = 0) -> ArchiveWriter.Reference {
-        guard depth < Self.depthLimit else {
-            record(ArchiveError(.limitExceeded, "lists nest more than \(Self.depthLimit) deep"))
+        let limit = UnknownObjectReader.depthLimit
+        guard depth < limit else {
+            record(ArchiveError(.limitExceeded, "lists nest more than \(limit) deep"))
             return 0
         }
         switch value {

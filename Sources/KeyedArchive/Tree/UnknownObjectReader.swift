@@ -2,7 +2,8 @@ import Foundation
 
 /// Reads the objects of classes that are not among those expected, as `ArchivedObject`s.
 struct UnknownObjectReader: PropertyListValueReader {
-    /// Archives hardly ever hold lists in lists.
+    /// For writing them as well: archives hardly ever hold lists in lists, and each level takes stack that no other
+    /// check limits.
     static let depthLimit = 16
     static let locatesErrors = true
 

@@ -2,7 +2,6 @@ import Foundation
 import KeyedArchive
 
 extension TypedStream: CustomStringConvertible {
-    private static let depthLimit = 1_000
     private static let longestText = 200
 
     /// The stream as an indented list of its groups and objects, for people.
@@ -55,7 +54,7 @@ extension TypedStream: CustomStringConvertible {
             case nil: return "#\(place), which is not there"
             case .instance(let instance)?:
                 guard shown.insert(place).inserted else { return "see #\(place)" }
-                if depth < Self.depthLimit { inside += instance.groups.map { ($0, depth + 1) } }
+                if depth < ArchiveOutline.depthLimit { inside += instance.groups.map { ($0, depth + 1) } }
                 return classes(of: instance) + " #\(place)"
             }
         }
