@@ -17,7 +17,11 @@ public enum PropertyListObjects {
 
     /// Reads a property list of any format. O(*n*) in the bytes.
     ///
-    /// - Parameter format: is set to the format, if it is not `nil`.
+    /// - Parameters:
+    ///   - data: the list.
+    ///   - options: which of its objects can be changed.
+    ///   - format: is set to the format, if it is not `nil`.
+    ///   - limits: bounds of the list's bytes, depth and values.
     /// - Throws: ``PropertyListError`` with the place of the fault; with code `.limitExceeded`, too, for a set that holds a
     ///   container, and for a set or a dictionary of Foundation with more than 1,024 members of one hash.
     public static func propertyList(
