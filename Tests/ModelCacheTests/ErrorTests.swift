@@ -48,6 +48,14 @@ import Testing
         #expect(error?.localizedDescription == error?.message)
     }
 
+    @Test func aRequestWithoutAScriptedAnswerIsNamed() async throws {
+        let error = await #expect(throws: StubTransport.Unscripted.self) {
+            try await StubTransport().send(.get("/users", query: ["page": "2"]))
+        }
+        #expect(error?.path == "/users?page=2")
+        #expect(error?.description == "no answer was scripted for /users?page=2")
+    }
+
     private enum Failure: Error {
         case silent
         case refused(body: String)

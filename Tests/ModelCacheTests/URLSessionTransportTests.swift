@@ -153,6 +153,29 @@ import TypedCache
         #expect(error?.code == .timedOut)
     }
 
+    /// Answers every request as a protocol without statuses and headers does.
+    private final class PlainProtocol: URLProtocol {
+        override class func canInit(with request: URLRequest) -> Bool { true }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+        override func startLoading() {
+            guard let url = request.url else { return }
+            let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+            client?.urlProtocolDidFinishLoading(self)
+        }
+
+        override func stopLoading() {}
+    }
+
+    @Test(.timeLimit(.minutes(1))) func anAnswerThatIsNoneOfHTTPIsRefused() async throws {
+        let transport = try URLSessionTransport(base: try #require(URL(string: "http://localhost/"))) {
+            $0.protocolClasses = [PlainProtocol.self]
+        }
+        let error = await #expect(throws: HTTPTransportError.self) { try await transport.send(.get("/plain")) }
+        #expect(error?.code == .notHTTP)
+    }
+
     @Test func whatIsNotHTTPIsRefused() async throws {
         for text in ["file:///etc/hosts", "ftp://x/", "/path", "http://"] {
             let url = try #require(URL(string: text))

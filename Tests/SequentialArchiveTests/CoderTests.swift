@@ -188,6 +188,14 @@ extension ScriptedTests {
             #expect(unarchiver.error == nil)
         }
 
+        @Test func aClassNameInAnArchiveStandsForItselfUnlessAnotherWasGiven() throws {
+            let data = try SequentialArchiver.archivedData(withRootObject: Place(name: "n", x: 1, count: 2))
+            let unarchiver = try SequentialUnarchiver(forReadingWith: data, classes: [Place.self])
+            #expect(unarchiver.classNameDecoded(forArchiveClassName: "Location") == "Location")
+            unarchiver.decodeClassName("Location", asClassName: "SequentialArchiveTests.Place")
+            #expect(unarchiver.classNameDecoded(forArchiveClassName: "Location") == "SequentialArchiveTests.Place")
+        }
+
         @Test func classesThatAreNotExpectedAreNotInstantiated() throws {
             nonisolated(unsafe) var count = 0
             Scripted.encoding = { _ in }
