@@ -74,7 +74,7 @@ struct IdentityTable: ~Copyable {
         buckets[at] = UInt32(index + 1)
     }
 
-    /// Checks the table: a search finds each object at its position, and ends for every other object.
+    /// For tests, checks the table: a search finds each object at its position, and ends for every other object.
     func holdsTogether() -> Bool {
         for index in entries.indices where find(entries[index].object) != index { return false }
         if buckets.isEmpty { return entries.count <= Self.scanLimit }

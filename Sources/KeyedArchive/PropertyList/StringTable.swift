@@ -217,7 +217,7 @@ struct StringTable: ~Copyable {
         for index in 0..<entries.count &- 1 { insert(UInt64(entries[index].hash) << 32 | UInt64(index &+ 1)) }
     }
 
-    /// Checks the table: a search comes past each string's bucket, and ends for every other string.
+    /// For tests, checks the table: a search comes past each string's bucket, and ends for every other string.
     func holdsTogether() -> Bool {
         let mask = buckets.count - 1
         guard buckets.count & mask == 0, buckets.count >= 2 * entries.count else { return false }
