@@ -2,40 +2,32 @@
 ///
 /// Neither ever holds a key or an archive's bytes.
 package struct StoreError: Error, Sendable {
-    /// The kind of failure; more may come.
-    package struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Base: String {
-            case io, corrupted, unsupportedVersion, tooLarge, invalidDirectory, invalidArgument, closed, forked
-            case unreachable, cancelled, foreign
-        }
-
-        private let base: Base
-
+    /// The kind of failure.
+    package enum Code: String, CustomStringConvertible, Sendable {
         /// A system call failed; `errorNumber` says how.
-        package static let io = Code(base: .io)
+        case io
         /// An entry's bytes are not those that were saved.
-        package static let corrupted = Code(base: .corrupted)
+        case corrupted
         /// A newer version of this format, whole as far as can be told; nothing was touched.
-        package static let unsupportedVersion = Code(base: .unsupportedVersion)
+        case unsupportedVersion
         /// An archive is larger than the store's limit; nothing was touched.
-        package static let tooLarge = Code(base: .tooLarge)
+        case tooLarge
         /// A directory is not a cache's own, or a link stands where a directory should; nothing was touched.
-        package static let invalidDirectory = Code(base: .invalidDirectory)
+        case invalidDirectory
         /// A key that is not 1 to 1,024 UTF-8 bytes, or a date that is not a number; nothing was touched.
-        package static let invalidArgument = Code(base: .invalidArgument)
+        case invalidArgument
         /// The store was closed.
-        package static let closed = Code(base: .closed)
+        case closed
         /// The process was forked after the store was opened; nothing was touched.
-        package static let forked = Code(base: .forked)
-
+        case forked
         /// A server did not answer, or could not do its work; it may have been done.
-        package static let unreachable = Code(base: .unreachable)
+        case unreachable
         /// The task was cancelled while it waited for a server, which may have done its work.
-        package static let cancelled = Code(base: .cancelled)
+        case cancelled
         /// A key of a server has a value that is no entry of the cache; nothing was touched.
-        package static let foreign = Code(base: .foreign)
+        case foreign
 
-        package var description: String { base.rawValue }
+        package var description: String { rawValue }
     }
 
     package let code: Code
