@@ -131,62 +131,80 @@ extension FileStore {
         if condition: ((EntryInformation?) -> Bool)?,
         waits: Bool
     ) throws(StoreError) -> EntryInformation? {
-        let (key, content, directory) = (draft.key, draft.content, draft.directory)
-        let (shard, folder, session) = (draft.shard, draft.folder, draft.session)
-        let name = naming(key)
-        let journal = directory.journal
-        let chain = chain(name, in: folder, of: shard, journal)
-        let entry = Self.entry(content)
-        var isSaved: Bool?
+        let (directory, name) = (draft.directory, naming(draft.key))
+        let chain = chain(name, in: draft.folder, of: draft.shard, directory.journal)
+        let entry = Self.entry(draft.content)
         do throws(StoreError) {
-            var size = NameSize(byteCount: content.count, count: 1)
-            var attempts = 0
-            while isSaved == nil, attempts < Self.mostAttempts {
-                attempts += 1
+            var size = NameSize(byteCount: draft.content.count, count: 1)
+            for _ in 0..<Self.mostAttempts {
                 // Before the shard is locked, for the locks of other shards may be needed.
                 try makeRoom(for: size, of: name, in: directory, now: entry.footer.storedAt)
-                isSaved = try shard.withLock(on: folder, waits: waits) { () throws(StoreError) in
-                    let place = try chain.place(saving: key)
-                    let former = place.former.map { information($0.entry, $0.status, of: key) }
-                    if let condition, !condition(former) { return false }
-                    let isKept = try journal.isKept()
-                    let formerSize = isKept ? try chain.size() : .zero
-                    if isKept {
-                        size = try chain.size(formerSize, putting: content.count, at: place.slot)
-                        guard try journal.announce(name, size) == .recorded else { return nil }
-                    }
-                    do throws(StoreError) {
-                        // Before it is there: a process that is killed in between leaves a name too many in a list.
-                        try list(entry, name, replacing: place.former?.entry, in: directory)
-                        let fileName = name.fileName(slot: place.slot)
-                        try attempt(
-                            "renaming a draft into place",
-                            chain.path(place.slot),
-                            session.directory.rename(draft.file.name, to: fileName, in: folder)
-                        )
-                    } catch {
-                        if isKept { journal.tell(name, formerSize) }
-                        throw error
-                    }
-                    // A process that began a journal meanwhile may have read the old entry before it was replaced.
-                    if isKept { journal.tell(name, size) } else { chain.tell() }
-                    return true
+                let placing = try draft.shard.withLock(on: draft.folder, waits: waits) { () throws(StoreError) in
+                    try rename(draft, entry, in: chain, if: condition, size: &size)
+                }
+                switch placing {
+                case .placed:
+                    keepHeadroom(in: directory)
+                    return information(entry, status, of: draft.key)
+                case .refused:
+                    draft.session.discard(draft.file.name)
+                    return nil
+                case .lacksRoom:
+                    break
                 }
             }
-            guard let isSaved else {
-                let reason = "others have taken all room"
-                throw StoreError(.io, path: chain.path(0), action: "saving an archive", reason: reason)
-            }
-            if !isSaved {
-                session.discard(draft.file.name)
-                return nil
-            }
+            let reason = "others have taken all room"
+            throw StoreError(.io, path: chain.path(0), action: "saving an archive", reason: reason)
         } catch {
-            session.discard(draft.file.name)
+            draft.session.discard(draft.file.name)
             throw error
         }
-        keepHeadroom(in: directory)
-        return information(entry, status, of: key)
+    }
+
+    private enum Placing {
+        case placed
+        /// The condition said no.
+        case refused
+        /// The journal has no room for the entry, or must list the entries first.
+        case lacksRoom
+    }
+
+    /// Renames an entry's file to the slot of its key, while the shard is locked.
+    ///
+    /// - Parameter size: becomes the size that the name has with the entry, if a journal is kept.
+    private func rename(
+        _ draft: EntryDraft,
+        _ entry: EntryFile,
+        in chain: SlotChain,
+        if condition: ((EntryInformation?) -> Bool)?,
+        size: inout NameSize
+    ) throws(StoreError) -> Placing {
+        let (name, journal) = (chain.name, chain.journal)
+        let place = try chain.place(saving: draft.key)
+        let former = place.former.map { information($0.entry, $0.status, of: draft.key) }
+        if let condition, !condition(former) { return .refused }
+        let isKept = try journal.isKept()
+        let formerSize = isKept ? try chain.size() : .zero
+        if isKept {
+            size = try chain.size(formerSize, putting: draft.content.count, at: place.slot)
+            guard try journal.announce(name, size) == .recorded else { return .lacksRoom }
+        }
+        do throws(StoreError) {
+            // Before it is there: a process that is killed in between leaves a name too many in a list.
+            try list(entry, name, replacing: place.former?.entry, in: draft.directory)
+            let fileName = name.fileName(slot: place.slot)
+            try attempt(
+                "renaming a draft into place",
+                chain.path(place.slot),
+                draft.session.directory.rename(draft.file.name, to: fileName, in: draft.folder)
+            )
+        } catch {
+            if isKept { journal.tell(name, formerSize) }
+            throw error
+        }
+        // A process that began a journal meanwhile may have read the old entry before it was replaced.
+        if isKept { journal.tell(name, size) } else { chain.tell() }
+        return .placed
     }
 
     private static func entry(_ content: FileContent) -> EntryFile {
