@@ -44,7 +44,7 @@ struct RecordDraft: Sendable {
         serial: UInt64? = nil,
         entry: EntryFields? = nil,
         stream: UncopiedStream? = nil,
-        moved: Record? = nil,
+        payloadChecksum: UInt32? = nil,
         dictionary: UInt32? = nil,
         payloadBound: Int = 0,
         payload: (UnsafeMutableRawBufferPointer) -> PresetDictionary.Deflated = { _ in .nothing }
@@ -95,10 +95,8 @@ struct RecordDraft: Sendable {
             fields.write(variableLength: key.count)
             if let entry {
                 let written = UnsafeRawBufferPointer(rebasing: output[headByteCount..<count])
-                // A record that is moved keeps the one that it was saved with: what was damaged since must stay so.
-                let known = stream?.checksum ?? moved?.payloadChecksum
                 let salt = made.isBare ? dictionary : nil
-                fields.write(known ?? Record.payloadChecksum(written, dictionary: salt))
+                fields.write(payloadChecksum ?? Record.payloadChecksum(written, dictionary: salt))
                 RecordTime.write(entry.storedAt, to: &fields)
                 fields.write(variableLength: payloadByteCount, byteCount: width)
                 fields.write(variableLength: entry.archiveByteCount)
@@ -162,7 +160,8 @@ struct RecordDraft: Sendable {
             hash: hash,
             serial: serial,
             entry: try EntryFields(attributes, archiveByteCount: stream.archive.count),
-            stream: stream
+            stream: stream,
+            payloadChecksum: stream.checksum
         )
     }
 
@@ -187,7 +186,8 @@ struct RecordDraft: Sendable {
             hash: hash,
             serial: record.serial,
             entry: try EntryFields(record.attributes, archiveByteCount: record.archiveByteCount),
-            moved: record,
+            // The one that it was saved with: what was damaged since must stay so.
+            payloadChecksum: record.payloadChecksum,
             payloadBound: record.payloadByteCount
         ) { output in
             output.copyBytes(from: bytes[record.headByteCount...])
