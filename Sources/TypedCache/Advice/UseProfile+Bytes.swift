@@ -24,22 +24,17 @@ extension UseProfile {
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteLength)
-        func append<Number: FixedWidthInteger>(_ number: Number) {
-            for shift in stride(from: Number.bitWidth - 8, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: number >> Number(shift)))
-            }
-        }
-        append(Self.magic)
-        append(Self.version)
-        append(UInt16(0))
+        bytes.append(bigEndian: Self.magic)
+        bytes.append(bigEndian: Self.version)
+        bytes.append(bigEndian: UInt16(0))
         let head = [
             startedAt.timeIntervalSinceReferenceDate, updatedAt.timeIntervalSinceReferenceDate,
             byteLimit.map(Double.init) ?? -1, uses, memoryHits, distances.uses, keyCount, byteCount,
         ]
         for number in head + distances.counts + sizes.flatMap({ [$0.uses, $0.gain] }) {
-            append(min(max(-Self.largestNumber, number), Self.largestNumber).bitPattern)
+            bytes.append(bigEndian: min(max(-Self.largestNumber, number), Self.largestNumber).bitPattern)
         }
-        append(bytes.withUnsafeBytes { Zlib.crc32($0) })
+        bytes.append(bigEndian: bytes.withUnsafeBytes { Zlib.crc32($0) })
         return bytes
     }
 
@@ -50,28 +45,27 @@ extension UseProfile {
         func damaged(_ reason: String) -> CacheError {
             CacheError(.corrupted, "the profile of uses cannot be read: \(reason)")
         }
-        var position = 0
-        func next(_ byteCount: Int) -> UInt64 {
-            defer { position += byteCount }
-            return bytes[position..<position + byteCount].reduce(0) { $0 << 8 | UInt64($1) }
-        }
         guard bytes.count >= 8 else { throw damaged("it has \(bytes.count) bytes") }
-        guard next(4) == UInt64(Self.magic) else { throw damaged("the magic bytes are missing") }
-        let version = next(2)
+        var reader = ByteReader(bytes)
+        guard reader.next(UInt32.self) == Self.magic, let version = reader.next(UInt16.self) else {
+            throw damaged("the magic bytes are missing")
+        }
         guard version <= Self.version else {
             throw CacheError(
                 .unsupportedVersion,
                 "the profile of uses has format version \(version), this is \(Self.version)"
             )
         }
-        guard version == Self.version, next(2) == 0 else { throw damaged("the head is none that was ever written") }
+        guard version == Self.version, reader.next(UInt16.self) == 0 else {
+            throw damaged("the head is none that was ever written")
+        }
         guard bytes.count == Self.byteLength else {
             throw damaged("it has \(bytes.count) bytes instead of \(Self.byteLength)")
         }
         let checksum = bytes.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(4))) }
         var isSound = true
         func number() -> Double {
-            let number = Double(bitPattern: next(8))
+            let number = reader.next(UInt64.self).map(Double.init(bitPattern:)) ?? .nan
             // A comparison with NaN is false.
             if !(number.magnitude <= Self.largestNumber) { isSound = false }
             return number
@@ -82,7 +76,7 @@ extension UseProfile {
         (uses, memoryHits, distances.uses, keyCount, byteCount) = (number(), number(), number(), number(), number())
         for index in distances.counts.indices { distances.counts[index] = number() }
         for index in sizes.indices { sizes[index] = SizeCount(uses: number(), gain: number()) }
-        guard next(4) == UInt64(checksum) else { throw damaged("the checksum does not match") }
+        guard reader.next(UInt32.self) == checksum else { throw damaged("the checksum does not match") }
         guard isSound, uses >= 0, memoryHits >= 0, distances.uses >= 0, keyCount >= 0, byteCount >= 0,
             started.magnitude < 1e11, updated.magnitude < 1e11
         else { throw damaged("a number is impossible") }
