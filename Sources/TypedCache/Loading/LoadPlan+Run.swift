@@ -42,13 +42,12 @@ extension LoadPlan {
                 return
             }
         }
-        if revalidates || locks != nil || leases != nil {
+        let looksAgain = revalidates || locks != nil
+        if looksAgain || leases != nil {
             // No entry of a key can have been saved since its lease was taken.
-            let isSeen = revalidates || locks != nil
-            let seen = loads.filter { leases?[$0.key.text]?.foundEntry ?? isSeen }
-            let others = loads.filter { !(leases?[$0.key.text]?.foundEntry ?? isSeen) }
-            (loads, formers) = await lookAgain(seen, isBackground: isBackground, since: began, known)
-            loads += others
+            let parts = Dictionary(grouping: loads) { leases?[$0.key.text]?.foundEntry ?? looksAgain }
+            (loads, formers) = await lookAgain(parts[true] ?? [], isBackground: isBackground, since: began, known)
+            loads += parts[false] ?? []
         }
         guard let first = loads.first else { return }
         let former = formers
@@ -71,33 +70,48 @@ extension LoadPlan {
             for load in loads { end(load, .failed(CancellationError())) }
             return
         }
-        let loadTime = elapsed / .seconds(1)
         for load in loads {
-            guard let answer = answers[load.key.text] else {
-                end(load, .absent)
-                continue
-            }
+            let key = load.key.text
             do throws(CacheError) {
-                switch answer.answer {
-                case .new(let value, let tags):
-                    try await save(
-                        value,
-                        endingLoad: load,
-                        lease: leases.map { $0[load.key.text] },
-                        expiration: answer.expiration ?? expiration,
-                        tags: tags,
-                        loadTime: loadTime
-                    )
-                case .unchanged:
-                    try await renew(
-                        formers[load.key.text],
-                        endingLoad: load,
-                        expiration: answer.expiration ?? expiration
-                    )
-                }
+                try await end(
+                    load,
+                    with: answers[key],
+                    lease: leases.map { $0[key] },
+                    former: formers[key],
+                    loadTime: elapsed / .seconds(1)
+                )
             } catch {
-                fail(load, error.named(cache: core.name, key: load.key.text))
+                fail(load, error.named(cache: core.name, key: key))
             }
+        }
+    }
+
+    /// Ends a load with the producer's answer.
+    ///
+    /// - Parameters:
+    ///   - lease: as for a save.
+    ///   - former: the entry that the producer was given.
+    private func end(
+        _ load: KeyLoad,
+        with answer: Revalidated<Value>?,
+        lease: (any LoadLease)??,
+        former: StoredArchive?,
+        loadTime: TimeInterval
+    ) async throws(CacheError) {
+        guard let answer else { return end(load, .absent) }
+        let expiration = answer.expiration ?? expiration
+        switch answer.answer {
+        case .new(let value, let tags):
+            try await save(
+                value,
+                endingLoad: load,
+                lease: lease,
+                expiration: expiration,
+                tags: tags,
+                loadTime: loadTime
+            )
+        case .unchanged:
+            try await renew(former, endingLoad: load, expiration: expiration)
         }
     }
 
