@@ -17,8 +17,7 @@ final class ModelEngine: Sendable {
     let turns = Turns()
     let steps = Steps()
     let mode = Mutex(ConnectionMode.online)
-    private let isEndedFlag = Atomic(false)
-    private let isErasedFlag = Atomic(false)
+    private let phase = Atomic(Phase.open)
     let changeCount = Atomic<UInt64>(0)
 
     init(
@@ -37,7 +36,9 @@ final class ModelEngine: Sendable {
 
     // MARK: Ending
 
-    var isEnded: Bool { isEndedFlag.load(ordering: .sequentiallyConsistent) }
+    private enum Phase: UInt8, AtomicRepresentable { case open, ended, erased }
+
+    var isEnded: Bool { phase.load(ordering: .sequentiallyConsistent) != .open }
 
     /// - Throws: `.closed`.
     func checkUsable() throws(ModelCacheError) {
@@ -45,17 +46,18 @@ final class ModelEngine: Sendable {
     }
 
     /// Whether nothing may be written any more, waiting entries included.
-    var isErased: Bool { isErasedFlag.load(ordering: .sequentiallyConsistent) }
+    var isErased: Bool { phase.load(ordering: .sequentiallyConsistent) == .erased }
 
     /// Lets nothing go on, and has nothing written any more.
     func erase() {
-        isErasedFlag.store(true, ordering: .sequentiallyConsistent)
+        phase.store(.erased, ordering: .sequentiallyConsistent)
         end()
     }
 
     /// Lets no load, change or observer go on.
     func end() {
-        isEndedFlag.store(true, ordering: .sequentiallyConsistent)
+        // An erased one stays erased.
+        _ = phase.compareExchange(expected: .open, desired: .ended, ordering: .sequentiallyConsistent)
         loads.end()
         bus.end()
     }
