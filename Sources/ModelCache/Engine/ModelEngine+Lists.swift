@@ -118,7 +118,7 @@ extension ModelEngine {
         let page = try page(list, answer, after: nil)
         guard answer.lifetime.isStored else {
             reportUnkept(page.page)
-            return unstored(list, page.page, of: answer)
+            return unstored(page.page, of: answer)
         }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
@@ -155,23 +155,19 @@ extension ModelEngine {
         page: Page<List.Element>?
     ) async throws -> ListSnapshot<List> {
         guard let snapshot = try await snapshot(list) else {
-            return unstored(list, page ?? Page([]), of: answer)
+            return unstored(page ?? Page([]), of: answer)
         }
         if let page, let state = try await record(lists().records, list.listKey)?.record.state,
             isOtherVariant(state, of: request, after: answer, in: bookkeeping)
         {
-            return unstored(list, page, of: answer)
+            return unstored(page, of: answer)
         }
         if case .stale(_, .invalidated) = snapshot.freshness { try await refresh(list) }
         return snapshot
     }
 
     /// A list that is not kept.
-    private func unstored<List: ModelList>(
-        _ list: List,
-        _ page: Page<List.Element>,
-        of answer: Answer
-    ) -> ListSnapshot<List> {
+    private func unstored<List: ModelList>(_ page: Page<List.Element>, of answer: Answer) -> ListSnapshot<List> {
         ListSnapshot(
             elements: page.elements,
             holes: [],

@@ -244,10 +244,14 @@ extension ModelEngine {
     /// A list as it shows.
     ///
     /// - Parameter base: its entry, without unconfirmed changes.
-    private static func shown(_ list: some ModelList, _ base: ListEntry?, in table: ListTable) -> ShownList? {
+    private static func shown<List: ModelList>(
+        _ list: List,
+        _ base: ListEntry?,
+        in table: ListTable
+    ) -> ShownList? {
         let key = list.listKey
         // Another list may have had this key.
-        let entry = base.flatMap { $0.record.modelName == elementName(of: list) ? $0 : nil }
+        let entry = base.flatMap { $0.record.modelName == List.Element.modelName ? $0 : nil }
         guard let changes = table.layers.changes(over: [key])[key] else {
             return entry.map { ShownList(entry: $0, isChanging: false) }
         }
@@ -255,8 +259,6 @@ extension ModelEngine {
         for change in changes { change(&shown) }
         return shown.map { ShownList(entry: ListEntry($0), isChanging: true) }
     }
-
-    private static func elementName<List: ModelList>(of list: List) -> String { List.Element.modelName }
 
     func freshness(of record: ListRecord, _ list: some ModelList, _ bookkeeping: Bookkeeping) -> Freshness {
         if bookkeeping.isInvalidated(record.state, in: Self.scopes(of: list)) {
