@@ -24,48 +24,17 @@ package struct RedisURL {
 
     /// - Throws: ``RedisURLError``, which never has the password in it.
     package func settings(of url: String) throws(RedisURLError) -> RedisSettings {
-        guard let colon = url.firstIndex(of: ":") else {
-            throw RedisURLError("no scheme; a URL begins as redis://host:6379 does")
-        }
-        let scheme = try Scheme(url[..<colon])
-        var rest = url[url.index(after: colon)...]
-        if rest.contains("#") { throw RedisURLError("“#” must be written as %23") }
-        if let bad = rest.unicodeScalars.first(where: { $0.value <= 0x20 || $0.value == 0x7F }) {
-            throw RedisURLError(
-                "the character U+\(String(bad.value, radix: 16, uppercase: true)) must be percent-encoded"
-            )
-        }
-        var query: Substring = ""
-        if let mark = rest.firstIndex(of: "?") {
-            query = rest[rest.index(after: mark)...]
-            rest = rest[..<mark]
-        }
-        var authority: Substring?
-        if rest.hasPrefix("//") {
-            rest = rest.dropFirst(2)
-            let end = rest.firstIndex(of: "/") ?? rest.endIndex
-            authority = rest[..<end]
-            rest = rest[end...]
-        }
-        // It would end a password that is not encoded: the text before it must not be taken, and shown, as another part.
-        if query.contains("@") || !scheme.isUnix && rest.contains("@") {
-            throw RedisURLError(
-                "“@” behind the host must be written as %40; in a password “/” as %2F and “?” as %3F, too"
-            )
-        }
-
+        let parts = try URLParts(url)
         var settings = RedisSettings(endpoints: [])
         settings.timeouts = timeouts
-        settings.usesTLS = scheme.usesTLS
-        settings.isCluster = scheme.isCluster
-        var hosts = authority
-        if let found = authority, let at = found.lastIndex(of: "@") {
-            settings.credentials = try credentials(found[..<at])
-            hosts = found[found.index(after: at)...]
-        }
-        if scheme.isUnix {
-            if hosts?.isEmpty == false { throw RedisURLError("a socket has no host; write unix:/path/of.sock") }
-            let path = try decode(rest, "path")
+        settings.usesTLS = parts.scheme.usesTLS
+        settings.isCluster = parts.scheme.isCluster
+        settings.credentials = try parts.credentials.map(credentials)
+        if parts.scheme.isUnix {
+            if parts.hosts?.isEmpty == false {
+                throw RedisURLError("a socket has no host; write unix:/path/of.sock")
+            }
+            let path = try decode(parts.path, "path")
             guard path.hasPrefix("/"), path.count > 1 else {
                 throw RedisURLError("a socket needs an absolute path")
             }
@@ -73,16 +42,16 @@ package struct RedisURL {
             if path.utf8.count > 103 { throw RedisURLError("a socket's path has at most 103 bytes") }
             settings.endpoints = [.unix(path: path)]
         } else {
-            guard let hosts, !hosts.isEmpty else {
-                throw RedisURLError("no host; write \(scheme.name)://host:6379")
+            guard let hosts = parts.hosts, !hosts.isEmpty else {
+                throw RedisURLError("no host; write \(parts.scheme.name)://host:6379")
             }
             for host in hosts.split(separator: ",", omittingEmptySubsequences: false) {
                 settings.endpoints.append(try endpoint(host))
             }
-            let database = rest.dropFirst()
+            let database = parts.path.dropFirst()
             if !database.isEmpty { settings.database = try self.database(database) }
         }
-        try read(query, of: scheme, into: &settings)
+        try read(parts.query, of: parts.scheme, into: &settings)
         if settings.isCluster, settings.database != 0 { throw RedisURLError("a cluster has only database 0") }
         return settings
     }
@@ -246,6 +215,54 @@ private enum URLParameter: String, CaseIterable {
     case isUnverified = "tls_insecure"
 
     var isOfTLS: Bool { rawValue.hasPrefix("tls_") }
+}
+
+/// The text of a URL, cut into its parts; only the scheme is read.
+private struct URLParts {
+    let scheme: Scheme
+    let credentials: Substring?
+    /// Hosts and ports; `nil` where no “//” precedes them.
+    let hosts: Substring?
+    let path: Substring
+    let query: Substring
+
+    init(_ url: String) throws(RedisURLError) {
+        guard let colon = url.firstIndex(of: ":") else {
+            throw RedisURLError("no scheme; a URL begins as redis://host:6379 does")
+        }
+        scheme = try Scheme(url[..<colon])
+        var rest = url[url.index(after: colon)...]
+        if rest.contains("#") { throw RedisURLError("“#” must be written as %23") }
+        if let bad = rest.unicodeScalars.first(where: { $0.value <= 0x20 || $0.value == 0x7F }) {
+            throw RedisURLError(
+                "the character U+\(String(bad.value, radix: 16, uppercase: true)) must be percent-encoded"
+            )
+        }
+        let mark = rest.firstIndex(of: "?") ?? rest.endIndex
+        query = rest[mark...].dropFirst()
+        rest = rest[..<mark]
+        var authority: Substring?
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex(of: "/") ?? rest.endIndex
+            authority = rest[..<end]
+            rest = rest[end...]
+        }
+        path = rest
+        // It would end a password that is not encoded: the text before it must not be taken, and shown, as another part.
+        if query.contains("@") || !scheme.isUnix && path.contains("@") {
+            throw RedisURLError(
+                "“@” behind the host must be written as %40; in a password “/” as %2F and “?” as %3F, too"
+            )
+        }
+        if let authority, let at = authority.lastIndex(of: "@") {
+            credentials = authority[..<at]
+            hosts = authority[authority.index(after: at)...]
+        } else {
+            credentials = nil
+            hosts = authority
+        }
+    }
 }
 
 private struct Scheme {
