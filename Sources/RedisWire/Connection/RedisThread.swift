@@ -70,26 +70,14 @@ final class RedisThread: Sendable {
 
     private func run(_ waking: Socket) {
         var inboxes: [Int: RedisInbox] = [:]
-        var polls: [pollfd] = []
-        var polled: [RedisInbox] = []
         withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
             while true {
                 repeat {
                     takeNews(into: &inboxes)
-                    let now = ContinuousClock.now
-                    for (number, inbox) in inboxes {
-                        let isOver = inbox.withChannel { channel in
-                            channel.act(at: now)
-                            return channel.isOver
-                        }
-                        if isOver == true {
-                            inbox.dropChannel()
-                            inboxes[number] = nil
-                        }
-                    }
-                } while !mayWait()
-                polls = [pollfd(fd: waking.descriptor, events: Int16(POLLIN), revents: 0)]
-                polled = []
+                    Self.act(on: &inboxes)
+                } while !beginWaiting()
+                var polls = [pollfd(fd: waking.descriptor, events: Int16(POLLIN), revents: 0)]
+                var polled: [RedisInbox] = []
                 var deadline: ContinuousClock.Instant?
                 let now = ContinuousClock.now
                 for inbox in inboxes.values {
@@ -102,11 +90,26 @@ final class RedisThread: Sendable {
                     polled.append(inbox)
                 }
                 _ = Foundation.poll(&polls, nfds_t(polls.count), Self.milliseconds(until: deadline))
-                isAtWork()
+                endWaiting()
                 if polls[0].revents != 0 { waking.drainPipe(buffer) }
                 for (poll, inbox) in zip(polls.dropFirst(), polled) where poll.revents != 0 {
                     inbox.withChannel { $0.isReady(poll.revents, buffer) }
                 }
+            }
+        }
+    }
+
+    /// Does the work of all connections that is due, and drops those that are over.
+    private static func act(on inboxes: inout [Int: RedisInbox]) {
+        let now = ContinuousClock.now
+        for (number, inbox) in inboxes {
+            let isOver = inbox.withChannel { channel in
+                channel.act(at: now)
+                return channel.isOver
+            }
+            if isOver == true {
+                inbox.dropChannel()
+                inboxes[number] = nil
             }
         }
     }
@@ -124,8 +127,8 @@ final class RedisThread: Sendable {
         for (number, body) in found.works { inboxes[number]?.withChannel(body) }
     }
 
-    /// Whether there are no news; then the next ones wake the thread.
-    private func mayWait() -> Bool {
+    /// Has the next news wake the thread, unless there are some already; then it returns `false`.
+    private func beginWaiting() -> Bool {
         news.withLock { news in
             news.isWoken = !news.isEmpty
             return news.isEmpty
@@ -133,7 +136,7 @@ final class RedisThread: Sendable {
     }
 
     /// Callers need not wake the thread from now on: they are told of many answers at once, and call again.
-    private func isAtWork() { news.withLock { $0.isWoken = true } }
+    private func endWaiting() { news.withLock { $0.isWoken = true } }
 
     /// Rounded up, so that the deadline has passed then; −1 for none.
     private static func milliseconds(until deadline: ContinuousClock.Instant?) -> Int32 {
