@@ -29,7 +29,7 @@ package struct EntryIdentity: Sendable, Hashable {
     /// each move of a deadline.
     package var version: UInt64 { file &+ UInt64(checksum) &* 0x9E37_79B9_7F4A_7C15 }
 
-    /// Whether this one was given later than another, by a store that counts.
+    /// Whether this one was given later than another, by a store that counts; for tests.
     func isLater(than other: EntryIdentity?) -> Bool { other.map { file > $0.file } ?? true }
 
     /// The identity of an entry that brings its own: its serial, and its deadline, which may be moved.

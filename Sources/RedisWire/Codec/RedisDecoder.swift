@@ -33,7 +33,7 @@ package struct RedisDecoder {
         self.keepsAttributes = keepsAttributes
     }
 
-    /// Whether the stream may end here without cutting a value.
+    /// Whether the stream may end here without cutting a value; for tests.
     package var isAtBoundary: Bool { position == buffer.count && frames.isEmpty && string == nil }
 
     /// Takes the next bytes of the stream.

@@ -28,7 +28,7 @@ final class TierUpkeep: Sendable {
         self.offset = offset
     }
 
-    /// Whether the engine's clock was read.
+    /// Whether the engine's clock was read; for tests.
     var hasReadClock: Bool { state.withLock { $0.readAt != nil } }
 
     func setClient(_ client: any TierClient) { state.withLock { $0.client = client } }
