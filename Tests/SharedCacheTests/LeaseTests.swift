@@ -129,6 +129,18 @@ struct LeaseTests {
         #expect(saved != nil)
     }
 
+    @Test func aLeaseThatAChangeHasEndedSavesNothingAndIsCounted() async throws {
+        let fleet = try await Fleet()
+        let (here, there) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine())
+        let leases = try await here.store(cache: "cities", schema: 0).takeLeases(ofKeys: ["removed", "kept"])
+        try await there.cache().remove(forKey: "removed")
+        let saved = try leases.map { lease in
+            try lease.save([1, 2, 3], attributes: EntryAttributes(storedAt: .now)) { true }
+        }
+        #expect(saved.compactMap(\.?.key) == ["kept"])
+        #expect(here.statistics.leasesWon == 2 && here.statistics.leasesLost == 1)
+    }
+
     @Test func aCacheThatIsClosedGivesItsLeasesBack() async throws {
         let fleet = try await Fleet()
         let other = try await fleet.verifiedMachine().store(cache: "cities", schema: 0)
