@@ -8,7 +8,7 @@ struct List: Subcommand {
     static let discussion: String? =
         "In no order, as they are found, unless --sort is given. A backslash in a key is printed as two, a line feed "
         + "as \\n, other invisible characters as \\u{…}. get - and remove - read keys from standard input in this "
-        + "form; with --null, here and there, as they are. Ctrl-C stops behind a whole line. In caches of the library ModelCache, --long and --json "
+        + "form; with --null, here and there, as they are, except that a key with a NUL in it is reported, and the exit code is 1. Ctrl-C stops behind a whole line. In caches of the library ModelCache, --long and --json "
         + "tell models and lists."
     static let examples = [
         CommandExample(
@@ -49,16 +49,39 @@ struct List: Subcommand {
         // The reader of a key that was cut would take it for another one.
         let interruption = environment.trapSignals()
         let cache = try environment.backend.open(self.cache.selection())
+        var status = ExitStatus.success
         if writesJSON {
             try writeJSON(of: cache, until: interruption, environment)
         } else if isLong || showsTags {
             try writeTable(of: cache, until: interruption, environment)
+        } else if writesRawKeys {
+            status = try writeRawKeys(of: cache, until: interruption, environment)
         } else {
             try forEachEntry(in: cache, at: environment.date(), until: interruption) { row in
-                try environment.output.write(writesRawKeys ? "\(row.key)\0" : "\(EscapedText(row.key))\n")
+                try environment.output.write("\(EscapedText(row.key))\n")
             }
         }
-        return interruption.signal.map(ExitStatus.signal) ?? .success
+        return interruption.signal.map(ExitStatus.signal) ?? status
+    }
+
+    /// - Returns: `.failure` if a key has a NUL in it: its reader would take its parts for keys.
+    private func writeRawKeys(
+        of cache: any CacheAccess,
+        until interruption: any Interruption,
+        _ environment: CommandEnvironment
+    ) throws -> ExitStatus {
+        var reporter = EntryReporter(environment.errors)
+        var status = ExitStatus.success
+        try forEachEntry(in: cache, at: environment.date(), until: interruption) { row in
+            guard !row.key.utf8.contains(0) else {
+                status = .failure
+                return reporter.complain(
+                    "the key '\(EscapedText(row.key, limit: 200))' has a NUL in it; list it without --null"
+                )
+            }
+            try environment.output.write("\(row.key)\0")
+        }
+        return status
     }
 
     private func writeJSON(

@@ -49,6 +49,18 @@ struct EntryCommandTests {
         #expect(try keys().isEmpty)
     }
 
+    @Test("A key with a NUL is not printed raw, for a NUL ends a key there", arguments: [[], ["--sort", "key"]])
+    func keysWithNULs(options: [String]) throws {
+        try save(["a", "b", "a\0b"])
+        let listed = ToolRun(["list", "--match", "a?b", "--null"] + options + cache.options, on: DiskCache.backend)
+        #expect(listed.status == .failure && listed.output.text.isEmpty)
+        #expect(listed.errors.text == "typed-cache: the key 'a\\u{0}b' has a NUL in it; list it without --null\n")
+        let all = ToolRun(["list", "--null"] + options + cache.options, on: DiskCache.backend)
+        #expect(all.status == .failure && Set(all.output.text.split(separator: "\0")) == ["a", "b"])
+        #expect(run("remove", "-", input: run("list", "--match", "a?b").output.text).status == .success)
+        #expect(try keys() == [Array("a".utf8), Array("b".utf8)])
+    }
+
     @Test("A key that cannot be one is told, and the rest goes on", arguments: [false, true])
     func keysThatAreNone(isByGet: Bool) throws {
         try save(["a", "b"])
