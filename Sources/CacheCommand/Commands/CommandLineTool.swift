@@ -29,19 +29,21 @@ package struct CommandLineTool {
             environment.errors.report(ArgumentErrorMessage(error))
             return .usage
         }
-        let status = perform(command)
+        var told: OutputError?
+        let status = perform(command, telling: &told)
         do throws(OutputError) {
             // After a failure, too: results before it are whole.
             try environment.output.flush()
         } catch {
-            guard error != .closed, status == .success else { return status }
+            guard error != .closed, error != told else { return status }
             environment.errors.report(CommandFailureMessage(error))
-            return command.failureStatus
+            return status == .success || status == .failure ? command.failureStatus : status
         }
         return status
     }
 
-    private func perform(_ command: Command) -> ExitStatus {
+    /// - Parameter told: gets the error of an output that ended the command, and was reported.
+    private func perform(_ command: Command, telling told: inout OutputError?) -> ExitStatus {
         do {
             return try command.run(in: environment)
         } catch OutputError.closed {
@@ -55,6 +57,7 @@ package struct CommandLineTool {
             environment.errors.report(CommandFailureMessage(failure))
             return .usage
         } catch {
+            told = error as? OutputError
             environment.errors.report(CommandFailureMessage(error))
             return command.failureStatus
         }

@@ -131,4 +131,20 @@ struct CommandRunTests {
             full.errors.text == "typed-cache: standard output cannot be written: no space left on device\n"
         )
     }
+
+    @Test("Results that are lost at the end are told, also beside another failure")
+    func lostOutput() {
+        func run(_ words: [String], _ error: OutputError) -> ToolRun {
+            ToolRun(words + cache, on: backend, output: MemoryOutput(room: 1, error: error, isHeldBack: true))
+        }
+        let told = "typed-cache: standard output cannot be written: \(SystemMessage(28))\n"
+        for words in [["list"], ["get", "a"]] {
+            let lost = run(words, .failed(errno: 28))
+            #expect(lost.status == .failure && lost.errors.text == told)
+            #expect(run(words, .closed).status == .success)
+        }
+        let mixed = run(["get", "none", "a"], .failed(errno: 28))
+        #expect(mixed.status == .failure && mixed.errors.lines.count == 2 && mixed.errors.text.hasSuffix(told))
+        #expect(run(["get", "none", "a"], .closed).status == .failure)
+    }
 }

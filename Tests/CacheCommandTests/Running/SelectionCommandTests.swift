@@ -261,6 +261,16 @@ struct SelectionCommandTests {
         )
     }
 
+    @Test("Differences that cannot be printed are no comparison", arguments: [true, false])
+    func lostComparison(isHeldBack: Bool) throws {
+        try save("a")
+        try DiskCache(workspace, "d").save(DiskCache.archive("v"), "b")
+        let output = MemoryOutput(room: 0, error: .failed(errno: 28), isHeldBack: isHeldBack)
+        let run = ToolRun(["diff", "c", "d", "--root", workspace.root], on: DiskCache.backend, output: output)
+        #expect(run.status == .trouble)
+        #expect(run.errors.text == "typed-cache: standard output cannot be written: \(SystemMessage(28))\n")
+    }
+
     @Test("Values whose texts are equal are told apart by their types")
     func typesOfDifferences() throws {
         for (name, fields) in [("c", "x:data,n:int,same:string"), ("d", "x:string,n:double,same:string")] {

@@ -8,14 +8,17 @@ final class MemoryOutput: TextOutput {
     private(set) var flushCount = 0
     private let room: Int
     private let error: OutputError
+    private let isHeldBack: Bool
 
-    init(room: Int = .max, error: OutputError = .closed) {
+    /// - Parameter isHeldBack: whether only a flush finds that there is no room.
+    init(room: Int = .max, error: OutputError = .closed, isHeldBack: Bool = false) {
         self.room = room
         self.error = error
+        self.isHeldBack = isHeldBack
     }
 
     func write(_ text: String) throws(OutputError) {
-        guard self.text.utf8.count + text.utf8.count <= room else { throw error }
+        guard isHeldBack || self.text.utf8.count + text.utf8.count <= room else { throw error }
         self.text += text
     }
 
@@ -25,6 +28,7 @@ final class MemoryOutput: TextOutput {
 
     func flush() throws(OutputError) {
         flushCount += 1
+        if text.utf8.count > room { throw error }
     }
 
     var lines: [String] { text.split(separator: "\n").map(String.init) }
