@@ -33,6 +33,10 @@ enum CommandFailure: Error, Sendable {
     case unwritable(path: String, errno: Int32)
     /// A device, a pipe or a socket is to be replaced by a file.
     case irregular(path: String)
+    /// The file of a cache's entry is to be replaced.
+    case entryFile(path: String)
+    /// A cache has another layout than the one that is asked for.
+    case otherLayout(CacheSelection, is: DiskSettings.Layout)
     /// Another export writes into the directory.
     case exportUnderWay(path: String)
     /// An export's directory holds something already.
@@ -133,6 +137,10 @@ struct CommandFailureMessage: CustomStringConvertible {
             "\(EscapedText(path)) cannot be written: \(SystemMessage(number))"
         case .irregular(let path):
             "\(EscapedText(path)) is no regular file, and stays as it is; give -o PATH"
+        case .entryFile(let path):
+            "\(EscapedText(path)) is an entry of a cache, and stays as it is; give -o PATH"
+        case .otherLayout(let cache, let layout):
+            "the cache \(quoted(cache.name)) has the layout \(layout.rawValue); leave --layout out, or export and import it"
         case .exportUnderWay(let path):
             "another export writes into \(EscapedText(path)); wait for its end, or give another directory"
         case .notEmpty(let path):

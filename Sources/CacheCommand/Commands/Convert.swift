@@ -6,8 +6,9 @@ struct Convert: Subcommand {
     static let name = "convert"
     static let summary = "Convert property lists, archives and JSON to another form"
     static let discussion: String? =
-        "The content of a FILE tells its form: JSON, or a property list that is binary, XML, OpenStep's text, .strings "
-        + "or GNUstep's text. Each is replaced by its converted self, unless an option says otherwise; - reads standard input and "
+        "The content of a FILE tells its form: JSON, a property list that is binary, XML, OpenStep's text, .strings "
+        + "or GNUstep's text, or the file of a cache's entry. Each is replaced by its converted self, unless an option says otherwise; "
+        + "an entry's file is read, and never replaced; - reads standard input and "
         + "writes to standard output. A file is written whole or not at all; a device or pipe that -o names is written "
         + "to, and stays. The exit code is 1 if a file cannot be converted, say because it holds a value that the form has none for; the others are converted all the same. XML has whole seconds: "
         + "dates that lose a fraction are told. Of an archive of "
@@ -29,7 +30,7 @@ struct Convert: Subcommand {
     @Option(
         required: "to",
         value: "FORM",
-        help: "The form: binary, xml, openstep or json",
+        help: "The form: binary, xml, openstep or json; binary1 and xml1, as plutil has them, are binary and xml",
         parse: ArgumentText.word(DocumentForm.words)
     )
     var form: DocumentForm
@@ -54,6 +55,7 @@ struct Convert: Subcommand {
             if target == path, path != "-", DocumentFile.isStream(path) {
                 throw CommandFailure.irregular(path: path)
             }
+            if target != "-", DocumentFile.isEntry(target) { throw CommandFailure.entryFile(path: target) }
             let document = try DocumentFile.open(path, in: environment, until: interruption, for: .converting)
             let (bytes, loss): ([UInt8], String?)
             do throws(DocumentFault) {

@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 
 extension DocumentFile {
@@ -27,6 +28,19 @@ extension DocumentFile {
     static func isStream(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
+    /// Whether a file ends as a cache's entry does, which would be lost with it; not if there is none that can be read.
+    static func isEntry(_ path: String) -> Bool {
+        if isStream(path) { return false }
+        let file = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var status = stat()
+        var tail = [UInt8](repeating: 0, count: 64)
+        guard fstat(file, &status) == 0 else { return false }
+        let count = pread(file, &tail, tail.count, max(0, status.st_size - off_t(tail.count)))
+        return EntryFile.isEntry(Array(tail.prefix(max(0, count))))
     }
 
     private static func isStandardOutput(_ path: String) -> Bool {

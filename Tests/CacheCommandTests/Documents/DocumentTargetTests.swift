@@ -166,6 +166,24 @@ import Testing
         )
     }
 
+    @Test("The file of a cache's entry is read, and never replaced", arguments: [false, true])
+    func entryFiles(isByName: Bool) throws {
+        let cache = DiskCache(workspace)
+        let words = ["warm", "-", "--key", "id", "--layout", "files"] + cache.options
+        #expect(ToolRun(words, on: DiskCache.backend, input: #"{"id":"a"}"#).status == .success)
+        let entry = try #require(cache.files().first)
+        let command = ["convert", isByName ? document : entry, "--to", "xml"] + (isByName ? ["-o", entry] : [])
+        let refused = ToolRun(command, on: MemoryBackend())
+        #expect(refused.status == .failure)
+        #expect(
+            refused.errors.text
+                == "typed-cache: \(entry) is an entry of a cache, and stays as it is; give -o PATH\n"
+        )
+        #expect(cache.run("verify").status == .success)
+        let target = workspace.url.path + "/entry.plist"
+        #expect(run("convert", entry, "--to", "xml", "-o", target).status == .success && kind(target) == S_IFREG)
+    }
+
     @Test("A file that root replaces stays its user's", .enabled(if: geteuid() == 0, "it takes root"))
     func owner() throws {
         try #require(chown(document, 65_534, 65_533) == 0)
