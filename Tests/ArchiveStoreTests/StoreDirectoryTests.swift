@@ -75,6 +75,24 @@ import Testing
         }
     }
 
+    @Test func saysWhatToDoWithoutItsMarker() throws {
+        try withTemporaryDirectory { path in
+            try FileStore(directory: path, create: true).close()
+            let marker = path + "/format"
+            try writeFile([1], path + "/other")
+            for text in ["", "typed-cache file stose, format 2\n", nil] {
+                try files.removeItem(atPath: marker)
+                if let text { try writeFile(Array(text.utf8), marker) }
+                for create in [true, false] {
+                    let refused = error { _ = try FileStore(directory: path, create: create) }
+                    let remedy =
+                        "put the line back that docs/format.md tells, or remove the directory to begin anew"
+                    #expect(refused?.reason.hasSuffix(remedy) == true, "\(refused?.reason ?? "")")
+                }
+            }
+        }
+    }
+
     @Test func refusesLaterVersions() throws {
         try withTemporaryDirectory { path in
             for text in ["typed-cache file store, format 3\n", "typed-cache file store, format 10 and more"] {

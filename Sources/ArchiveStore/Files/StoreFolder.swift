@@ -81,7 +81,8 @@ final class StoreFolder: Sendable {
         guard create, try isEmpty() else {
             // Another process may have made the directory a store's meanwhile.
             if try markedVersion() != nil { return }
-            let reason = "it has no file “\(StoreMarker.fileName)”, so it is not a store's"
+            let reason =
+                "it has no file “\(StoreMarker.fileName)”, so it is not a store's; if it was one, \(StoreMarker.remedy)"
             throw StoreError(.invalidDirectory, path: path, action: "opening a store", reason: reason)
         }
         try mark()
@@ -118,7 +119,9 @@ final class StoreFolder: Sendable {
             if error.isMissing { return nil }
             throw StoreError(directory: error, path: markerPath, action: "reading a store's format")
         }
-        guard let marked = StoreMarker.parse(bytes) else { throw refuse("it is not one that a store writes") }
+        guard let marked = StoreMarker.parse(bytes) else {
+            throw refuse("it is not one that a store writes; \(StoreMarker.remedy)")
+        }
         guard marked.kind == kind else {
             throw refuse(
                 "it is a \(marked.kind.rawValue) store's, not a \(kind.rawValue) store's: open it as that, or export its"

@@ -14,6 +14,9 @@ enum StoreMarker {
     /// As much as is read of a marker.
     static let largestByteCount = 64
 
+    /// The way out where the marker of a store is damaged or gone, for messages.
+    static let remedy = "put the line back that docs/format.md tells, or remove the directory to begin anew"
+
     static func bytes(_ kind: StoreKind) -> [UInt8] { kind.prefix + Array("\(kind.version)\n".utf8) }
 
     /// The kind and version in `bytes`; `nil` if they are no marker.
@@ -47,13 +50,24 @@ package enum StoreKind: String, CaseIterable, Sendable {
 
     /// The kind that the marker of the store's directory at `path` gives; `nil` if no marker can be read there.
     package init?(directory path: String) {
-        let bytes = Result { () throws(SystemError) in
+        guard case .success(let bytes?) = Self.marker(path), let (kind, _) = StoreMarker.parse(bytes) else {
+            return nil
+        }
+        self = kind
+    }
+
+    /// Whether the directory at `path` is marked as a store's, also where the marker, or the directory, cannot be read.
+    package static func isMarked(directory path: String) -> Bool {
+        if case .failure(let error) = marker(path) { !error.isMissing } else { true }
+    }
+
+    /// The bytes of the marker; `nil` if it is no regular file.
+    private static func marker(_ path: String) -> Result<[UInt8]?, SystemError> {
+        Result { () throws(SystemError) in
             try Directory(path: path, layer: FileLayer()).regularFile(
                 StoreMarker.fileName,
                 StoreMarker.largestByteCount
             )
         }
-        guard case .success(let bytes?) = bytes, let (kind, _) = StoreMarker.parse(bytes) else { return nil }
-        self = kind
     }
 }

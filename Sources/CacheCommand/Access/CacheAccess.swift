@@ -228,7 +228,7 @@ protocol CacheBackend {
     /// What processes publish of a cache that they have open, and why some of it cannot be read.
     func published(_ selection: CacheSelection) throws -> (caches: [PublishedCache], faults: [CacheError])
 
-    /// The names of the caches at a location, in order; of very many, the first that were found.
+    /// The names of the caches at a location, in order.
     func names(at location: CacheLocation) throws -> [String]
 
     /// The names of apps that have caches, in order.

@@ -55,7 +55,23 @@ struct TypedCacheBackend: CacheBackend {
     func apps() -> [String] {
         let parent = CacheDirectory.standard(forProgram: Self.program).deletingLastPathComponent()
         return CacheListing.folders(in: parent).filter { app in
-            !CacheListing.names(in: parent.appending(path: app, directoryHint: .isDirectory)).isEmpty
+            !CacheListing.names(in: parent.appending(path: app, directoryHint: .isDirectory), atMost: 1).isEmpty
+        }
+    }
+
+    func layout(of selection: CacheSelection) -> DiskSettings.Layout? {
+        guard let root = Self.path(of: selection.location) else { return nil }
+        let directory = root.appending(path: selection.name, directoryHint: .isDirectory)
+        return StoreKind(directory: directory.path(percentEncoded: false)).map { $0 == .file ? .files : .packed }
+    }
+
+    /// Where the caches at a location are; `nil` on a server.
+    private static func path(of location: CacheLocation) -> URL? {
+        switch location {
+        case .root(let path): URL(fileURLWithPath: path, isDirectory: true)
+        case .app(let name): CacheDirectory.standard(forProgram: name)
+        case .standard: CacheDirectory.standard(forProgram: program)
+        case .shared: nil
         }
     }
 
@@ -119,7 +135,7 @@ struct TypedCacheBackend: CacheBackend {
                     MissingCache(
                         selection: selection,
                         directory: directory.path,
-                        others: CacheListing.names(in: directory),
+                        others: CacheListing.names(in: directory, atMost: MissingCache.mostOthers),
                         app: Self.appAlike(selection, directory),
                         lacksDirectory: !FileManager.default.fileExists(atPath: directory.path)
                     )

@@ -53,9 +53,14 @@ struct Caches: Subcommand {
         } else if !rows.isEmpty {
             try environment.output.write(CacheRow.table(rows).description)
         } else if status == .success {
-            environment.errors.report("there are no caches; say where they are with --root or --app, or give --all")
+            environment.errors.report(Self.nothing(inAllApps: listsAllApps))
         }
         return status
+    }
+
+    /// The sentence where there is no cache.
+    static func nothing(inAllApps isAll: Bool) -> String {
+        "there are no caches; say where they are with --root" + (isAll ? "" : " or --app, or give --all")
     }
 }
 

@@ -210,6 +210,8 @@ struct MissingCache: Sendable, CustomStringConvertible {
     /// Whether the directory is not there either.
     let lacksDirectory: Bool
 
+    /// How many names are looked at, of which one may be meant.
+    static let mostOthers = 1_000
     /// How many names are told.
     private static let mostNames = 10
 

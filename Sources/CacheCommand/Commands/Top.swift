@@ -69,7 +69,7 @@ struct Top: Subcommand {
             history.add(sample)
             for fault in sample.faults where reported.insert(fault).inserted { environment.errors.report(fault) }
             if isFirst, history.rows.isEmpty, sample.faults.isEmpty {
-                environment.errors.report(Self.nothing(sample))
+                environment.errors.report(nothing(sample))
             }
             if writesJSON {
                 for row in history.rows { try environment.write(row.json(at: sample.date)) }
@@ -96,9 +96,9 @@ struct Top: Subcommand {
         }
     }
 
-    private static func nothing(_ sample: LiveSample) -> String {
+    private func nothing(_ sample: LiveSample) -> String {
         sample.quietCaches.isEmpty
-            ? "there are no caches; say where they are with --root or --app, or give --all"
+            ? Caches.nothing(inAllApps: showsAllApps)
             : "no process publishes statistics of \(CountText(sample.quietCaches.count, "cache", plural: "caches")); "
                 + "an app does so with DiskSettings(publishesStatistics: true)"
     }

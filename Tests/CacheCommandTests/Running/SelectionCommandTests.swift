@@ -315,7 +315,44 @@ struct SelectionCommandTests {
         #expect(mixed.errors.text.contains("small"))
         #expect(ToolRun(["caches", "--root", workspace.root + "/none"], on: DiskCache.backend).status == .failure)
         let file = ToolRun(["caches", "--root", marker], on: DiskCache.backend)
-        #expect(file.errors.text == "typed-cache: \(marker)/ cannot be read: not a directory\n")
+        #expect(file.errors.text == "typed-cache: \(marker)/ cannot be read: Not a directory\n")
+    }
+
+    @Test(
+        "A cache whose file “format” cannot be read is told; a directory without one is no cache",
+        arguments: ["", "typed-cache facked store, format 1\n", nil]
+    )
+    func unreadableMarkers(marker: String?) throws {
+        try save("a")
+        let small = DiskCache(workspace, "small")
+        try small.save(DiskCache.archive("x"), "k")
+        let format = workspace.root + "/small/format"
+        try FileManager.default.removeItem(atPath: format)
+        let without = ToolRun(["caches", "--root", workspace.root], on: DiskCache.backend)
+        #expect(without.status == .success && without.output.lines.count == 2 && without.errors.text.isEmpty)
+        if let marker {
+            try Data(marker.utf8).write(to: URL(fileURLWithPath: format))
+        } else {
+            try FileManager.default.createSymbolicLink(atPath: format, withDestinationPath: "format")
+        }
+        let list = ToolRun(["caches", "--root", workspace.root], on: DiskCache.backend)
+        #expect(list.status == .failure && list.output.lines.count == 2, "\(list.output.text)")
+        #expect(list.errors.lines.count == 1 && list.errors.text.hasPrefix("typed-cache: small: "))
+        #expect(list.errors.text.contains(format), "\(list.errors.text)")
+        let isDamaged = marker != nil
+        #expect(list.errors.text.contains("or remove the directory to begin anew") == isDamaged)
+    }
+
+    @Test("All caches are listed, however many there are")
+    func manyCaches() throws {
+        let marker = Data("typed-cache packed store, format 1\n".utf8)
+        for number in 0..<1_100 {
+            let folder = URL(fileURLWithPath: workspace.root).appending(path: "c\(number)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try marker.write(to: folder.appending(path: "format"))
+        }
+        let location = CacheLocation.root(workspace.root)
+        #expect(try DiskCache.backend.names(at: location).count == 1_100)
     }
 
     @Test("A record comes as JSON, as a property list, or as it was saved")

@@ -82,9 +82,10 @@ import Testing
     @Test("Where no option names a place and there is none yet, there are no caches")
     func firstUse() throws {
         let fresh = ["XDG_CACHE_HOME": workspace.url.path + "/fresh"]
-        for words in [["caches"], ["top", "--once"], ["caches", "--all"]] {
+        for words in [["caches"], ["top", "--once"], ["caches", "--all"], ["top", "--once", "--all"]] {
             let result = try run(words, fresh)
             #expect(result[0] == "0" && result[2].contains("there are no caches"), "\(result)")
+            #expect(result[2].contains("give --all") == !words.contains("--all"), "\(result)")
         }
         let named = try run(["caches", "--app", "nobody"], fresh)
         #expect(named[0] == "1" && named[2].contains("no such file or directory"), "\(named)")
