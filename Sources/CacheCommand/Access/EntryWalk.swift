@@ -162,6 +162,9 @@ struct EntryFinding: Error {
         return "\(words.isEmpty ? "an entry" : words): \(EscapedText(reason, limit: 300))"
     }
 
+    /// For people, in one line, with the remedy.
+    var complaint: String { isDamaged ? "\(prose); typed-cache verify --repair removes damaged entries" : prose }
+
     /// For programs.
     var json: Record {
         [

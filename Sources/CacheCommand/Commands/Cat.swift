@@ -40,7 +40,7 @@ struct Cat: Subcommand {
         var status = ExitStatus.success
         try cache.forEachEntry(selection.filter, at: date, until: interruption) { error in
             status = .failure
-            reporter.complain(EntryFinding(error).prose)
+            reporter.complain(EntryFinding(error).complaint)
         } _: { entry in
             let value: RecordValue
             do throws(CommandFailure) {

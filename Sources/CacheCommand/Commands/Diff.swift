@@ -100,7 +100,7 @@ struct CacheComparison {
             unreadable(message)
         }
         try first.forEachEntry(EntryFilter(), at: date, until: interruption) { error in
-            tell(error, EntryFinding(error).prose)
+            tell(error, EntryFinding(error).complaint)
         } _: { entry in
             let found: CacheDifference.Change?
             do throws(CommandFailure) {
@@ -117,7 +117,7 @@ struct CacheComparison {
             return true
         }
         try second.forEachEntry(EntryFilter(), at: date, until: interruption) { error in
-            tell(error, EntryFinding(error).prose)
+            tell(error, EntryFinding(error).complaint)
         } _: { entry in
             do throws(CacheError) {
                 let former = try first.peek(entry.key) { _ in false }

@@ -55,9 +55,12 @@ struct Export: Subcommand {
         }
         var reporter = EntryReporter(environment.errors)
         defer { reporter.finish() }
-        let summary = try exporter.run(reporter: &reporter)
+        var summary = ExportSummary()
+        let outcome = Result { try exporter.run(counting: &summary, &reporter) }
         reporter.finish()
+        // Files that were written before a failure are told all the same.
         try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON)
+        try outcome.get()
         if let signal = summary.signal { return .signal(signal) }
         return summary.failed > 0 ? .failure : .success
     }
@@ -92,8 +95,7 @@ struct Exporter {
     }
 
     /// - Throws: the errors of reading the cache or writing the files; files already written stay, and are whole.
-    func run(reporter: inout EntryReporter) throws -> ExportSummary {
-        var summary = ExportSummary()
+    func run(counting summary: inout ExportSummary, _ reporter: inout EntryReporter) throws {
         let index = try folder.write(ExportIndex.line(ExportIndex.header), as: ExportIndex.fileName)
         try walk.run(reporter: &reporter) { listed, reporter in
             if case .success(let entry) = listed.entry, !includesExpired, entry.isExpired(at: date) {
@@ -104,14 +106,13 @@ struct Exporter {
                 try export(listed, to: index, adding: &summary)
             } catch let finding as EntryFinding {
                 summary.failed += 1
-                reporter.complain(finding.prose)
+                reporter.complain(finding.complaint)
             } catch let rejection as RejectedRecord {
                 summary.failed += 1
                 reporter.complain(rejection.reason)
             }
         }
         summary.signal = walk.interruption.signal
-        return summary
     }
 
     /// Writes one entry, its archive as it is inflated.

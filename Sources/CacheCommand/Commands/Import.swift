@@ -57,13 +57,16 @@ struct Import: Subcommand {
         )
         var reporter = EntryReporter(environment.errors)
         defer { reporter.finish() }
-        let summary = try importer.run(reporter: &reporter)
+        var summary = ImportSummary()
+        let outcome = Result { try importer.run(counting: &summary, &reporter) }
         reporter.finish()
+        // Entries that were saved before a failure are told all the same.
         try environment.write(
             summary.json(isDryRun: isDryRun),
             orProse: summary.prose(isDryRun: isDryRun),
             asJSON: writesJSON
         )
+        try outcome.get()
         if let signal = summary.signal { return .signal(signal) }
         return summary.invalid > 0 ? .failure : .success
     }
@@ -94,8 +97,7 @@ struct Importer {
     }
 
     /// - Throws: the errors of reading the directory or saving in the cache; entries already saved stay.
-    func run(reporter: inout EntryReporter) throws -> ImportSummary {
-        var summary = ImportSummary()
+    func run(counting summary: inout ImportSummary, _ reporter: inout EntryReporter) throws {
         do {
             if let index = try ExportIndexReader(folder, interruption: interruption) {
                 try run(by: index, adding: &summary, reporter: &reporter)
@@ -108,7 +110,6 @@ struct Importer {
             throw CommandFailure.source(error, .file(folder.path(of: ExportIndex.fileName)))
         }
         summary.signal = interruption.signal
-        return summary
     }
 
     private func run(

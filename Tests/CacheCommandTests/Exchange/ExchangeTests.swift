@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import CacheCommand
+@testable import TypedCache
 
 /// What is exported and imported again is what it was.
 struct ExchangeTests {
@@ -299,7 +300,33 @@ struct ExchangeTests {
         let run = cache.run("export", folder)
         #expect(run.status == .failure)
         #expect(run.errors.lines.count == 4 - (try names().count - 1))
+        let remedy = "; typed-cache verify --repair removes damaged entries"
+        #expect(run.errors.lines.allSatisfy { $0.hasSuffix(remedy) })
         #expect(cache.files() == before)
+    }
+
+    @Test(
+        "A failure ends an import with its reason, and the entries before it are counted",
+        arguments: [false, true]
+    )
+    func failingImport(isJSON: Bool) throws {
+        for key in ["a", "b", "c"] { try cache.save(DiskCache.archive(key), key) }
+        #expect(cache.run("export", folder).status == .success)
+        let base = try DiskCache.backend.openOrCreate(other.selection, disk: DiskSettings())
+        let full = StoppingAccess(
+            base,
+            willSave: { count throws(CacheError) in
+                if count == 2 { throw CacheError(.io, "the disk is full") }
+            }
+        )
+        let words = ["import", folder] + (isJSON ? ["--json"] : [])
+        let run = ToolRun(words + other.options, on: StoppingBackend(access: full))
+        #expect(
+            run.status == .failure && run.errors.text == "typed-cache: the disk is full\n",
+            "\(run.errors.text)"
+        )
+        let counted = isJSON ? #"{"read":3,"imported":2,"# : "2 entries imported, 0 expired, 0 invalid\n"
+        #expect(run.output.text.hasPrefix(counted), "\(run.output.text)")
     }
 
     @Test("A cache or directory that is not there is told, and nothing is made")

@@ -230,6 +230,7 @@ struct SelectionCommandTests {
             let printed = ToolRun(["cat"] + words + copy.options, on: DiskCache.backend)
             #expect(printed.status == .failure && printed.output.lines.count == 2)
             #expect(printed.errors.lines.count == 1 && printed.errors.text.contains(workspace.root))
+            #expect(printed.errors.text.hasSuffix("; typed-cache verify --repair removes damaged entries\n"))
         }
     }
 

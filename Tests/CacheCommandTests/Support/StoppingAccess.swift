@@ -8,17 +8,24 @@ import struct TypedCache.UseProfile
 
 @testable import CacheCommand
 
-/// A cache that tells after how many entries were read whole.
+/// A cache that tells after how many entries were read whole, and may fail after some were saved.
 ///
 /// `@unchecked Sendable`: its `threadCount` is 1, so that one thread at a time calls it.
 final class StoppingAccess: CacheAccess, @unchecked Sendable {
     private let base: any CacheAccess
     private let didPeek: (Int) -> Void
+    private let willSave: (Int) throws(CacheError) -> Void
     private var count = 0
+    private var saveCount = 0
 
-    init(_ base: any CacheAccess, didPeek: @escaping (Int) -> Void) {
+    init(
+        _ base: any CacheAccess,
+        didPeek: @escaping (Int) -> Void = { _ in },
+        willSave: @escaping (Int) throws(CacheError) -> Void = { _ throws(CacheError) in }
+    ) {
         self.base = base
         self.didPeek = didPeek
+        self.willSave = willSave
     }
 
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
@@ -40,7 +47,9 @@ final class StoppingAccess: CacheAccess, @unchecked Sendable {
         attributes: EntryAttributes,
         replaces: Bool
     ) throws(CacheError) -> Bool {
-        try base.save(archive, forKey: key, attributes: attributes, replaces: replaces)
+        try willSave(saveCount)
+        saveCount += 1
+        return try base.save(archive, forKey: key, attributes: attributes, replaces: replaces)
     }
     func compact() throws -> CompactSummary { try base.compact() }
     func overview() throws -> CacheOverview { try base.overview() }

@@ -122,8 +122,9 @@ import Testing
             umount.waitUntilExit()
         }
         let outcome = try RealTool.run(cache("export", folder))
-        #expect(outcome.status == 1 && outcome.errors.contains("no space left"), "\(outcome.errors)")
+        #expect(outcome.status == 1 && outcome.errors.contains("No space left"), "\(outcome.errors)")
         let files = names().filter { $0.hasSuffix(".plist") }
+        #expect(outcome.output.hasPrefix("\(files.count) entries exported, "), "\(outcome.output)")
         #expect(!files.isEmpty && !names().contains(".typed-cache-draft"))
         let imported = try RealTool.run(other("import", folder, "--json"))
         #expect(imported.output.contains(#""imported":\#(files.count),"#), "\(imported.output)\(imported.errors)")
