@@ -215,6 +215,9 @@ protocol CacheBackend {
     /// Opens a cache to look into it or to trim it; creates nothing.
     func open(_ selection: CacheSelection) throws -> any CacheAccess
 
+    /// The layout of a cache that is there; `nil` if there is none, or it is on a server.
+    func layout(of selection: CacheSelection) -> DiskSettings.Layout?
+
     /// Opens a cache to save whole entries in it; creates it if need be.
     func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess
 

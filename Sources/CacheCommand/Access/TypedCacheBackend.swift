@@ -86,13 +86,7 @@ struct TypedCacheBackend: CacheBackend {
                 throw .unusableApp(name, rule: error.message)
             }
         }
-        let directory: URL =
-            switch location {
-            case .root(let path): URL(fileURLWithPath: path, isDirectory: true)
-            case .app(let name): CacheDirectory.standard(forProgram: name)
-            case .standard: CacheDirectory.standard(forProgram: program)
-            case .shared: throw .notOnServers
-            }
+        guard let directory = path(of: location) else { throw .notOnServers }
         let path = directory.path(percentEncoded: false)
         guard let stream = opendir(path) else { throw .unreadable(path: path, errno: errno) }
         closedir(stream)

@@ -49,6 +49,12 @@ struct LayoutOptions: OptionGroup {
     )
     var layout: DiskSettings.Layout?
 
+    /// - Throws: `.otherLayout` if the cache is there and has another one.
+    func check(_ selection: CacheSelection, in backend: any CacheBackend) throws(CommandFailure) {
+        guard let layout, let present = backend.layout(of: selection), present != layout else { return }
+        throw .otherLayout(selection, is: present)
+    }
+
     /// The settings of a cache that may have to be made.
     func disk(byteLimit: SizeLimit? = nil) -> DiskSettings {
         DiskSettings(layout: layout ?? .automatic, byteLimit: byteLimit?.bytes)

@@ -47,6 +47,7 @@ struct Import: Subcommand {
         // First, so that no cache is made for a directory that is not there, or has nothing for it.
         let folder = try ExchangeFolder(path: path, creating: false)
         guard try Importer.holdsAny(folder) else { throw CommandFailure.nothingToImport(path: path) }
+        try storage.check(cache.selection(), in: environment.backend)
         let importer = Importer(
             folder: folder,
             cache: isDryRun ? nil : try environment.backend.openOrCreate(cache.selection(), disk: storage.disk()),

@@ -125,6 +125,7 @@ struct Warm: Subcommand {
     var location: SourceLocation { SourceLocation(source) }
 
     func validate() throws(ArgumentError) {
+        if printsKeys, writesJSON { throw Self.failure(.conflictingOptions("--print-keys", "--json")) }
         // A server has limits of its own.
         if maxSize != nil { try cache.refuseShared(beside: "--max-size", Self.self) }
         if storage.layout != nil { try cache.refuseShared(beside: "--layout", Self.self) }
@@ -140,6 +141,7 @@ struct Warm: Subcommand {
                     + "another type throws .typeMismatch"
             )
         }
+        try storage.check(cache.selection(), in: environment.backend)
         let sink =
             isDryRun
             ? environment.backend.checkingSink(for: content)
@@ -163,7 +165,7 @@ struct Warm: Subcommand {
         let result = warmer.run(&source, size: size, observer: &reporter)
         reporter.finish()
         try sink.close()
-        return try conclude(result, environment)
+        return try conclude(result, evicted: sink.evictedCount, environment)
     }
 
     private func openSource(
@@ -174,7 +176,7 @@ struct Warm: Subcommand {
             let input = try environment.openInput(location, interruption)
             let source = try RecordSources.open(input, at: location, format: format)
             if let columns = source.columns, !columns.contains(keyField) {
-                throw SourceError.missingKeyColumn(name: keyField)
+                throw SourceError.missingKeyColumn(name: keyField, columns: columns)
             }
             return (source, input.size)
         } catch .interrupted {
@@ -185,8 +187,13 @@ struct Warm: Subcommand {
     }
 
     /// Shows the failure, if there is one, and the summary; returns how the process ends.
-    private func conclude(_ result: WarmResult, _ environment: CommandEnvironment) throws -> ExitStatus {
-        let summary = result.summary
+    private func conclude(
+        _ result: WarmResult,
+        evicted: Int,
+        _ environment: CommandEnvironment
+    ) throws -> ExitStatus {
+        var summary = result.summary
+        summary.evicted = evicted
         if let failure = result.failure {
             let error = (failure as? SourceError).map { CommandFailure.source($0, location) } ?? failure
             environment.errors.report(CommandFailureMessage(error))

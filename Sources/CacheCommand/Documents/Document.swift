@@ -51,6 +51,8 @@ struct DocumentFault: Error {
         self.init(error.message, offset: error.offset, line: error.position?.line)
     }
 
+    static let empty = DocumentFault("it is empty")
+
     static let unknownFormat = DocumentFault(
         "it is neither a property list, an archive nor a cache's entry"
     )

@@ -58,7 +58,7 @@ enum DocumentFile {
     ) throws(CommandFailure) -> any Document {
         do throws(DocumentFault) {
             guard let document = try DocumentFormats.open(bytes, for: purpose) else {
-                throw DocumentFault.unknownFormat
+                throw bytes.isEmpty ? DocumentFault.empty : .unknownFormat
             }
             return document
         } catch {

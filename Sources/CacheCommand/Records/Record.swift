@@ -95,6 +95,8 @@ enum RecordKind: Sendable, Equatable {
     case integer
     /// A number with a fraction or an exponent.
     case real
+    /// Zero with a minus sign, which no integer is.
+    case negativeZero
     case string
     case array
     case object
@@ -106,7 +108,7 @@ enum RecordKind: Sendable, Equatable {
             case .null: .null
             case .bool: .bool
             case .int, .uint: .integer
-            case .double: .real
+            case .double(let number): Self(number)
             case .string: .string
             case .array: .array
             case .object: .object
@@ -120,12 +122,14 @@ enum RecordKind: Sendable, Equatable {
             case .null: .null
             case .bool: .bool
             case .integer, .unsigned: .integer
-            case .real: .real
+            case .real: Self(item.double)
             case .string: .string
             case .array: .array
             case .object: .object
             }
     }
+
+    private init(_ number: Double) { self = number.isZero && number.sign == .minus ? .negativeZero : .real }
 
     /// With its article, to stand in a sentence.
     var phrase: String {
@@ -134,6 +138,7 @@ enum RecordKind: Sendable, Equatable {
         case .bool: "a truth value"
         case .integer: "a whole number"
         case .real: "a number with a fraction or an exponent"
+        case .negativeZero: "a negative zero"
         case .string: "a string"
         case .array: "an array"
         case .object: "an object"

@@ -44,7 +44,8 @@ enum RecordSources {
     ///
     /// - Parameters:
     ///   - format: `nil` goes by the name of `location`, then by the first byte.
-    /// - Throws: ``SourceError`` if the input cannot be read, or is CSV with no usable header.
+    /// - Throws: ``SourceError`` if the input cannot be read, is no text of UTF-8 from its first bytes on, or is CSV with
+    ///   no usable header.
     static func open(
         _ input: any ByteInput,
         at location: SourceLocation,
@@ -53,6 +54,11 @@ enum RecordSources {
     ) throws(SourceError) -> any RecordSource {
         var window = ByteWindow(input)
         try window.skipByteOrderMark()
+        switch try window.firstTwoBytes() {
+        case [0x1F, 0x8B]: throw .compressed
+        case [0xFF, 0xFE], [0xFE, 0xFF]: throw .wideText
+        default: break
+        }
         var chosen = format
         if chosen == nil, case .file(let path) = location { chosen = RecordFormat(path: path) }
         if chosen == nil { chosen = RecordFormat(firstByte: try window.firstVisibleByte()) }

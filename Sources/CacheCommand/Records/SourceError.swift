@@ -14,6 +14,10 @@ enum SourceError: Error, Sendable, Equatable {
     case unclosedArray(line: Int)
     /// Something follows the array.
     case textAfterArray(line: Int)
+    /// It is compressed by gzip.
+    case compressed
+    /// It is text of UTF-16.
+    case wideText
     /// There is no header line.
     case missingHeader
     /// The header line cannot be read.
@@ -23,7 +27,7 @@ enum SourceError: Error, Sendable, Equatable {
     /// A column, counted from 1, has no name.
     case unnamedColumn(line: Int, column: Int)
     /// No column has the name of the field that holds the key.
-    case missingKeyColumn(name: String)
+    case missingKeyColumn(name: String, columns: [String])
 }
 
 /// Where records come from.
@@ -73,8 +77,19 @@ struct SourceErrorMessage: CustomStringConvertible {
             "header, line \(line): two columns are named \"\(EscapedText(name, limit: 80))\"; rename one"
         case .unnamedColumn(let line, let column):
             "header, line \(line): column \(column) has no name"
-        case .missingKeyColumn(let name):
-            "the header names no column \"\(EscapedText(name, limit: 80))\", which is the key field"
+        case .missingKeyColumn(let name, let columns):
+            "the header names no column \(quoted(name)), which is the key field; it names "
+                + columns.prefix(Self.mostColumns).map(quoted).joined(separator: ", ")
+                + (columns.count > Self.mostColumns ? ", …" : "")
+        case .compressed:
+            "is compressed by gzip; unpack it first: zcat FILE | typed-cache warm -"
+        case .wideText:
+            "is UTF-16; convert it first: iconv -f utf-16 -t utf-8 FILE | typed-cache warm -"
         }
     }
+
+    /// How many columns are named.
+    private static let mostColumns = 10
+
+    private func quoted(_ name: String) -> String { "\"\(EscapedText(name, limit: 80))\"" }
 }

@@ -28,6 +28,9 @@ protocol RecordSink: Sendable {
     /// On how many threads at once records are saved: more than 1 only if all of this may be called on any thread.
     var threadCount: Int { get }
 
+    /// How many entries had to go so far, so that the cache keeps to its limit.
+    var evictedCount: Int { get }
+
     /// Ends the saving: waits for work in the background, and leaves the cache so that the next process is quick to
     /// open it. Every save is there without it.
     func close() throws
@@ -39,6 +42,8 @@ extension RecordSink {
     var recordsAtOnce: Int { 128 }
 
     func contains(_ keys: [String]) throws -> [Bool] { try keys.map { try contains($0) } }
+
+    var evictedCount: Int { 0 }
 
     func close() {}
 
@@ -116,6 +121,8 @@ struct CacheSink: RecordSink {
     func contains(_ key: String) throws -> Bool { try inspector.contains(forKey: key) }
 
     func contains(_ keys: [String]) throws -> [Bool] { try inspector.contains(forKeys: keys) }
+
+    var evictedCount: Int { inspector.evictedCount }
 
     func close() throws { try inspector.close() }
 

@@ -177,6 +177,8 @@ struct WarmSummary: Sendable, Equatable {
     /// Records that were left alone, for their keys had entries.
     var present = 0
     var invalid = 0
+    /// Entries that were given up for the limit, among them such as were there before.
+    var evicted = 0
     var elapsed = Duration.zero
     /// The signal that ended it early, if one did.
     var signal: Int32?
@@ -191,6 +193,7 @@ struct WarmSummary: Sendable, Equatable {
         let counts =
             "\(CountText(read, "record", plural: "records")) read, \(CountText(saved)) \(isDryRun ? "valid" : "saved"), "
             + (present > 0 ? "\(CountText(present)) there already, " : "") + "\(CountText(invalid)) invalid"
+            + (evicted > 0 ? ", \(CountText(evicted)) given up for the limit" : "")
         let time = "\(DecimalText(elapsed.inSeconds, fractionDigits: 2)) s (\(CountText(Int(rate)))/s)"
         return "\(counts), in \(time)\(signal == nil ? "" : ", interrupted")"
     }
@@ -202,6 +205,7 @@ struct WarmSummary: Sendable, Equatable {
         let rest: Record = [
             "present": .count(present),
             "invalid": .count(invalid),
+            "evicted": .count(evicted),
             "seconds": .seconds(elapsed),
             "recordsPerSecond": .double(rate.rounded()),
             "interrupted": .bool(signal != nil),

@@ -208,6 +208,9 @@ extension CacheInspector {
 
 // Saving.
 extension CacheInspector {
+    /// How many entries the cache's objects in this process have seen given up for the limits on disk.
+    package var evictedCount: Int { core.recorder.memory.statistics.diskEvictions }
+
     /// Saves the archive that `archive` makes, as ``Cache/save(_:forKey:expiration:tags:)`` saves that of a value. Blocks
     /// on disk I/O.
     ///

@@ -98,7 +98,7 @@ struct CommandTests {
             "cache": "c", "key": "id", "type": "a.B", "fields": "a:int,b:string?", "ttl": "7d", "limit": "5",
             "format": "csv", Bool.random(using: &generator) ? "root" : "app": "-x = y",
         ]
-        let flags = ["dry-run", "skip-invalid", "print-keys", "quiet", "json"]
+        let flags = ["dry-run", "skip-invalid", "resume", "quiet", "json"]
         func texts(_ arguments: [String]) throws -> [String] {
             guard case .run(let subcommand) = try Command(arguments) else { return [] }
             return subcommand.texts

@@ -309,6 +309,8 @@ struct DocumentCommandTests {
         let cut = workspace.url.appending(path: "cut.plist")
         try Data(contentsOf: URL(fileURLWithPath: list)).dropLast(4).write(to: cut)
         #expect(run("lint", cut.path).errors.text.contains(", at byte "))
+        let empty = try workspace.file("empty", "")
+        #expect(run("lint", empty).errors.text == "typed-cache: \(empty) cannot be read: it is empty\n")
     }
 
     @Test("Dates that lose a fraction of a second are told")

@@ -93,6 +93,7 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
     }
 
     func published(_ selection: CacheSelection) -> (caches: [PublishedCache], faults: [CacheError]) { ([], []) }
+    func layout(of selection: CacheSelection) -> DiskSettings.Layout? { nil }
     func names(at location: CacheLocation) -> [String] { ["memory"] }
     func apps() -> [String] { ["app"] }
 

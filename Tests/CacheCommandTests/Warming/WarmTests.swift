@@ -27,7 +27,7 @@ struct WarmTests {
         let values = [
             "\"a\"", "-1", "18446744073709551615", "\"\(longest)\"", "\"\"", "\"\(longest)x\"", "1.5", "null",
             "true",
-            "[1]",
+            "[1]", "-0",
         ]
         let input = values.map { "{\"id\":\($0)}\n" }.joined() + "{\"other\":1}\n"
         let run = ToolRun(warm, on: backend, input: input)
@@ -40,23 +40,46 @@ struct WarmTests {
                 #"typed-cache: line 8: the key field "id" must hold a string or a whole number, not null"#,
                 #"typed-cache: line 9: the key field "id" must hold a string or a whole number, not a truth value"#,
                 #"typed-cache: line 10: the key field "id" must hold a string or a whole number, not an array"#,
-                #"typed-cache: line 11: the key field "id" is missing"#,
+                #"typed-cache: line 11: the key field "id" must hold a string or a whole number, not a negative zero"#,
+                #"typed-cache: line 12: the key field "id" is missing"#,
             ]
         )
     }
 
-    @Test("Columns without the key are refused at once", arguments: ["a,b\n1,2\n", "a,b\n", "\0\0\0"])
-    func missingKeyColumn(text: String) {
+    @Test(
+        "Columns without the key are refused at once, and named",
+        arguments: [
+            ("a,b\n1,2\n", #""a", "b""#), ("a,b\n", #""a", "b""#), ("\0\0\0", #""\u{0}\u{0}\u{0}""#),
+            ("id;a\n", #""id;a""#),
+            ((1...12).map { "c\($0)" }.joined(separator: ","), (1...10).map { "\"c\($0)\", " }.joined() + "…"),
+        ]
+    )
+    func missingKeyColumn(text: String, names: String) {
         for words in [[], ["--skip-invalid"], ["--dry-run"]] {
             let run = ToolRun(warm + words, on: backend, input: text)
             #expect(run.status == .failure && backend.saved.isEmpty)
             #expect(
                 run.errors.text
-                    == #"typed-cache: standard input: the header names no column "id", which is the key field"#
-                    + "\n"
+                    == #"typed-cache: standard input: the header names no column "id", which is the key field; it names "#
+                    + "\(names)\n"
             )
         }
         #expect(ToolRun(warm, on: backend, input: "a,id\n").status == .success)
+    }
+
+    @Test(
+        "A source that is no text of UTF-8 from its first byte on is told as what it is, with the remedy",
+        arguments: [[], ["--format", "csv"], ["--format", "json"], ["--format", "ndjson"]]
+    )
+    func otherEncodings(format: [String]) {
+        let compressed = "is compressed by gzip; unpack it first: zcat FILE | typed-cache warm -"
+        let wide = "is UTF-16; convert it first: iconv -f utf-16 -t utf-8 FILE | typed-cache warm -"
+        for (bytes, told) in [
+            ([0x1F, 0x8B, 8, 0], compressed), ([0xFF, 0xFE, 0x7B, 0], wide), ([0xFE, 0xFF, 0, 0x7B], wide),
+        ] as [([UInt8], String)] {
+            let run = ToolRun(warm + format, on: backend, bytes: bytes)
+            #expect(run.status == .failure && run.errors.text == "typed-cache: standard input: \(told)\n")
+        }
     }
 
     @Test("A type's name without a module is told, and taken")
@@ -166,6 +189,13 @@ struct WarmTests {
         #expect(bad.status == .failure)
     }
 
+    @Test("Keys and a line of JSON do not go to one output")
+    func keysAndJSON() {
+        let run = ToolRun(warm + ["--print-keys", "--json"], on: backend, input: lines(1...1))
+        #expect(run.status == .usage && run.output.text.isEmpty && backend.saved.isEmpty)
+        #expect(run.errors.text.hasPrefix("typed-cache: --print-keys and --json exclude each other; "))
+    }
+
     @Test("A tag that no entry can have is refused before a record is read")
     func longTags() {
         let longest = String(repeating: "é", count: 128)
@@ -241,7 +271,7 @@ struct WarmTests {
         #expect(json.errors.lines.count == 1)
         #expect(
             json.output.text
-                == #"{"read":4,"saved":3,"present":0,"invalid":1,"seconds":0.005,"recordsPerSecond":800.0,"#
+                == #"{"read":4,"saved":3,"present":0,"invalid":1,"evicted":0,"seconds":0.005,"recordsPerSecond":800.0,"#
                 + #""interrupted":false}"# + "\n"
         )
         let quiet = ToolRun(warm + ["--quiet"], on: backend, input: lines(1...300), columns: 80)

@@ -47,6 +47,12 @@ struct ByteWindow {
         }
     }
 
+    /// The first two bytes, left in place; fewer if the input ends before.
+    mutating func firstTwoBytes() throws(SourceError) -> [UInt8] {
+        while end - start < 2, try fill() {}
+        return Array(bytes[start..<min(start + 2, end)])
+    }
+
     /// The first byte that is no white space, left in place; `nil` if there is none within one chunk.
     mutating func firstVisibleByte() throws(SourceError) -> UInt8? {
         var seen = 0
