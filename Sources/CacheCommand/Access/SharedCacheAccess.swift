@@ -22,7 +22,8 @@ struct SharedCacheAccess: CacheAccess {
             tier = try SharedTier(place.urlForTool)
         } catch {
             throw error.code == .invalidServer
-                ? ArgumentError(fact: .unusableServer(error.message)) : CommandFailure.server(place, error)
+                ? ArgumentError(fact: .unusableServer(error.message, origin: place.origin))
+                : CommandFailure.server(place, error)
         }
         do throws(CacheError) {
             inspector = try tier.inspector(cache: name, schema: place.schema)

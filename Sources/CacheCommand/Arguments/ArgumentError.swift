@@ -19,7 +19,9 @@ struct ArgumentError: Error, Sendable, Equatable {
         /// An option that is for caches on servers.
         case needsServer(option: String)
         /// The URL of a server cannot be used; the reason, without its password.
-        case unusableServer(String)
+        ///
+        /// - Parameter origin: the option or variable that gives it.
+        case unusableServer(String, origin: String)
         /// - Parameter suggestion: the option that the operand may be meant for.
         case unexpectedOperand(String, suggestion: String? = nil)
         /// An option that is for one operand alone.
@@ -71,8 +73,8 @@ struct ArgumentErrorMessage: CustomStringConvertible {
             "\(error.subcommand ?? "this") works on this machine's caches alone, and \(word) names a server"
         case .needsServer(let option):
             "\(option) is for caches on a server, and none is given by --shared or \(PlaceOptions.variable)"
-        case .unusableServer(let reason):
-            reason.hasSuffix(".") ? String(reason.dropLast()) : reason
+        case .unusableServer(let reason, let origin):
+            "\(origin): \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)"
         case .unexpectedOperand(let text, _):
             "unexpected argument \(quoted(text))"
         case .tooManyOperands(let option, let placeholder, _):

@@ -56,9 +56,9 @@ struct PlaceOptions: OptionGroup {
 
     /// The place that these values of the options stand for, or without them the environment.
     static func location(root: String?, app: String?, shared: String?, schema: UInt32) -> CacheLocation {
-        if let shared { return .shared(SharedPlace(url: shared, schema: schema)) }
+        if let shared { return .shared(SharedPlace(url: shared, origin: "--shared", schema: schema)) }
         if root == nil, app == nil, let url = urlOfVariable {
-            return .shared(SharedPlace(url: url, schema: schema))
+            return .shared(SharedPlace(url: url, origin: variable, schema: schema))
         }
         return LocationOptions.location(root: root, app: app)
     }
@@ -73,6 +73,8 @@ struct PlaceOptions: OptionGroup {
 struct SharedPlace: Sendable, Equatable {
     /// May have a password in it: never shown.
     let url: String
+    /// The option or variable that gives it.
+    let origin: String
     let schema: UInt32
 
     /// The URL without user and password, for messages.

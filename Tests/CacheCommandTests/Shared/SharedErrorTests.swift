@@ -177,7 +177,7 @@ struct SharedErrorTests {
 
     @Test("The timeouts of a tool are longer, where the URL has none, and messages have no user")
     func urls() {
-        func place(_ url: String) -> SharedPlace { SharedPlace(url: url, schema: 0) }
+        func place(_ url: String) -> SharedPlace { SharedPlace(url: url, origin: "--shared", schema: 0) }
         let tool = "timeout=10s&connect_timeout=3s&client_name=typed-cache"
         #expect(place("redis://h").urlForTool == "redis://h?\(tool)")
         #expect(place("redis://h/?").urlForTool == "redis://h/?\(tool)")

@@ -103,6 +103,18 @@ import Testing
         }
     }
 
+    @Test("A server's URL that cannot be used is told with its option or variable")
+    func unusableServer() throws {
+        let list = ["list", "--cache", "c"]
+        for (words, variables, origin) in [
+            (list, [PlaceOptions.variable: "foo"], PlaceOptions.variable),
+            (list + ["--shared", "foo"], [PlaceOptions.variable: "bar"], "--shared"),
+        ] {
+            let result = try RealTool.run(words, variables: variables)
+            #expect(result.status == 2 && result.errors.hasPrefix("typed-cache: \(origin): "), "\(result.errors)")
+        }
+    }
+
     @Test("Completions are those of the place that the variables name, or the line")
     func completions() throws {
         func names(_ line: String..., variables: [String: String]) throws -> String {
