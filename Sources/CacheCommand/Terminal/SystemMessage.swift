@@ -5,6 +5,6 @@ struct SystemMessage: CustomStringConvertible {
     let description: String
 
     init(_ number: Int32) {
-        description = String(cString: strerror(number)).lowercased()
+        description = String(cString: strerror(number))
     }
 }

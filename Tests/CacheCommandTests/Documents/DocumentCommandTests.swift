@@ -121,13 +121,13 @@ struct DocumentCommandTests {
             #expect(result.status == .failure)
             #expect(
                 result.errors.lines == [
-                    "typed-cache: \(directory) cannot be read: is a directory",
-                    "typed-cache: \(archive)/x cannot be read: not a directory",
+                    "typed-cache: \(directory) cannot be read: Is a directory",
+                    "typed-cache: \(archive)/x cannot be read: Not a directory",
                 ]
             )
         }
         let manual = run("manual", "--output", archive)
-        #expect(manual.errors.text == "typed-cache: \(archive)/typed-cache.1 cannot be written: not a directory\n")
+        #expect(manual.errors.text == "typed-cache: \(archive)/typed-cache.1 cannot be written: Not a directory\n")
     }
 
     @Test("A file that cannot be read does not stop the others")
@@ -141,7 +141,7 @@ struct DocumentCommandTests {
         #expect(
             result.errors.lines[0].hasSuffix("b\\n.plist cannot be read: \(DocumentFault.unknownFormat.message)")
         )
-        #expect(result.errors.lines[1].hasSuffix("/missing cannot be read: no such file or directory"))
+        #expect(result.errors.lines[1].hasSuffix("/missing cannot be read: No such file or directory"))
     }
 
     // MARK: convert
@@ -376,6 +376,6 @@ struct DocumentCommandTests {
         let failed = try RealTool.run(["lint", path, path + "x"])
         #expect(failed.status == 1 && failed.lines.count == 1)
         let full = try RealTool.run(["convert", path, "--to", "xml", "-o", "/nonexistent/a.plist"])
-        #expect(full.status == 1 && full.errors.contains("/nonexistent/a.plist cannot be written: no such file"))
+        #expect(full.status == 1 && full.errors.contains("/nonexistent/a.plist cannot be written: No such file"))
     }
 }

@@ -332,7 +332,7 @@ struct ExchangeTests {
     @Test("A cache or directory that is not there is told, and nothing is made")
     func missing() throws {
         #expect(cache.run("export", folder).errors.text.contains("no cache 'c'"))
-        #expect(cache.run("import", folder).errors.text.contains("no such file"))
+        #expect(cache.run("import", folder).errors.text.contains("No such file"))
         #expect(cache.run("export").status == .usage && cache.run("import").status == .usage)
         let file = try workspace.file("file", "x")
         #expect(cache.run("import", file).status == .failure)

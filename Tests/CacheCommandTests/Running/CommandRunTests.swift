@@ -128,7 +128,7 @@ struct CommandRunTests {
         let full = ToolRun(["help"], on: backend, output: MemoryOutput(room: 1, error: .failed(errno: 28)))
         #expect(full.status == .failure)
         #expect(
-            full.errors.text == "typed-cache: standard output cannot be written: no space left on device\n"
+            full.errors.text == "typed-cache: standard output cannot be written: No space left on device\n"
         )
     }
 

@@ -261,7 +261,7 @@ struct WarmTests {
         let missing = ToolRun(["warm", "no\nfile", "--cache", "c", "--key", "id"], on: backend)
         #expect(missing.status == .failure)
         #expect(
-            missing.errors.text == "typed-cache: no\\nfile: cannot be opened: no such file or directory\n"
+            missing.errors.text == "typed-cache: no\\nfile: cannot be opened: No such file or directory\n"
         )
     }
 

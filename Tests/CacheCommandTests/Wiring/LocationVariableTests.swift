@@ -88,7 +88,7 @@ import Testing
             #expect(result[2].contains("give --all") == !words.contains("--all"), "\(result)")
         }
         let named = try run(["caches", "--app", "nobody"], fresh)
-        #expect(named[0] == "1" && named[2].contains("no such file or directory"), "\(named)")
+        #expect(named[0] == "1" && named[2].contains("No such file or directory"), "\(named)")
     }
 
     @Test("Where the environment names a server, lists of this machine's caches say so")

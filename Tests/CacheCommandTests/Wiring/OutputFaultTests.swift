@@ -74,13 +74,13 @@ import Testing
             )
         }
         // The output that all of it is for is lost: that is a failure, told once.
-        for (redirection, reason) in [(">&-", "bad file descriptor"), (">/dev/full", "no space left on device")] {
+        for (redirection, reason) in [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")] {
             let outcome = try run(name, redirection)
             if Self.silent.contains(name) {
                 #expect(outcome.status <= 1)
             } else {
                 #expect(outcome.status == 1, "\(name) \(redirection): \(outcome.errors)")
-                #expect(outcome.errors.lowercased().contains(reason), "\(name) \(redirection): \(outcome.errors)")
+                #expect(outcome.errors.contains(reason), "\(name) \(redirection): \(outcome.errors)")
             }
             #expect(outcome.errors.split(separator: "\n").count <= 2, "\(name) \(redirection): \(outcome.errors)")
         }

@@ -165,7 +165,7 @@ import Testing
         defer { _ = try? system("umount", disk.path) }
         let outcome = try RealTool.run(warm(workspace.records(20_000)))
         #expect(outcome.status == 1)
-        #expect(outcome.errors.lowercased().contains("no space left"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("No space left"), "\(outcome.errors)")
         #expect(outcome.lines.count > 10)
         try check(everyOneOf: outcome.lines, isSaved: 20_000)
     }
@@ -222,12 +222,12 @@ import Testing
             (cache("export", workspace.root + "/out"), 1, "", "--force"),
             (cache("export"), 2, "", "DIR"),
             (cache("import", workspace.root + "/out", "--keep"), 0, "imported", ""),
-            (cache("import", "/nonexistent"), 1, "", "no such file"),
+            (cache("import", "/nonexistent"), 1, "", "No such file"),
             (cache("compact"), 0, "now", ""),
             (["lst"], 2, "", "did you mean list?"),
             (["list", "--cache", "none", "--root", workspace.root], 1, "", "no cache 'none'"),
             (["list", "--cache", "../x", "--root", workspace.root], 2, "", "name"),
-            (["dump", "/nonexistent"], 1, "", "no such file"),
+            (["dump", "/nonexistent"], 1, "", "No such file"),
             (["dump", good], 0, "root", ""),
             (["dump", "/etc/passwd"], 1, "", "neither a property list, an archive nor a cache's entry"),
             (["--help"], 0, "warm", ""),
