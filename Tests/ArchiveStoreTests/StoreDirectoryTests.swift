@@ -136,6 +136,30 @@ import Testing
         }
     }
 
+    /// Otherwise the entries of the other one are lost, which was told that they are saved.
+    @Test func isOfOneKindThoughTwoOpenItAtOnce() throws {
+        for _ in 0..<100 {
+            try withTemporaryDirectory { path in
+                let opened = Recorder<StoreKind>()
+                let refused = Recorder<StoreError>()
+                DispatchQueue.concurrentPerform(iterations: 2) { number in
+                    let kind: StoreKind = number == 0 ? .file : .packed
+                    do {
+                        switch kind {
+                        case .file: _ = try FileStore(directory: path, create: true)
+                        case .packed: _ = try PackedStore(directory: path, create: true)
+                        }
+                        opened.add(kind)
+                    } catch {
+                        refused.add(error as? StoreError ?? StoreError(.io, path: path, action: "\(error)", reason: ""))
+                    }
+                }
+                #expect(opened.all == [StoreKind(directory: path)])
+                #expect(refused.all.map(\.code) == [.invalidDirectory])
+            }
+        }
+    }
+
     @Test func removesOnlyItsOwnFiles() throws {
         try withTemporaryDirectory { path in
             let store = try FileStore(directory: path, create: true)

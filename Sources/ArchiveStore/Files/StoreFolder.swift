@@ -78,14 +78,20 @@ final class StoreFolder: Sendable {
             if create, version < kind.version { try mark() }
             return
         }
-        guard create, try isEmpty() else {
-            // Another process may have made the directory a store's meanwhile.
-            if try markedVersion() != nil { return }
-            let reason =
-                "it has no file “\(StoreMarker.fileName)”, so it is not a store's; if it was one, \(StoreMarker.remedy)"
-            throw StoreError(.invalidDirectory, path: path, action: "opening a store", reason: reason)
-        }
+        guard create else { throw unmarked }
+        // Only one process at a time makes a directory a store's. Of two with different kinds, both would find it empty, and
+        // the second one's marker would replace the first one's.
+        try attempt("locking the store's directory", path, root.lock())
+        defer { bestEffort("closing the directory gives it back") { try root.unlock() } }
+        if try markedVersion() != nil { return }
+        guard try isEmpty() else { throw unmarked }
         try mark()
+    }
+
+    private var unmarked: StoreError {
+        let reason =
+            "it has no file “\(StoreMarker.fileName)”, so it is not a store's; if it was one, \(StoreMarker.remedy)"
+        return StoreError(.invalidDirectory, path: path, action: "opening a store", reason: reason)
     }
 
     private func mark() throws(StoreError) {
