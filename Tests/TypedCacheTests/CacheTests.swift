@@ -282,6 +282,18 @@ import Testing
         first.next = nil
     }
 
+    /// Codable would decode it as the class that the cache has, without what the subclass adds.
+    @Test(arguments: [ValueSharing.shared, .decodedEachTime])
+    func aCodableObjectOfASubclassIsNotSaved(values: ValueSharing) throws {
+        let shapes = try Cache<Shape>(name: "shapes", directory: directory.url, values: values, clock: clock)
+        try shapes.save(Shape(), forKey: "x")
+        #expect(try shapes.fetch(forKey: "x")?.name == "shape")
+        let error = #expect(throws: CacheError.self) { try shapes.save(Circle(), forKey: "x") }
+        #expect(error?.code == .encodingFailed)
+        #expect(error?.description.contains("Circle would be decoded as") == true)
+        #expect(try shapes.fetch(forKey: "x") == nil)
+    }
+
     @Test("Any one flipped byte: counted corrupt miss")
     func anyFlippedByteIsAMissThatIsCountedAndReported() throws {
         let city = City(name: "Lavāsān", population: 18_146)
@@ -396,4 +408,12 @@ final class Owner: NSObject, NSCoding {
     }
 
     func encode(with coder: NSCoder) { coder.encode(link, forKey: "link") }
+}
+
+private class Shape: Codable, Encoded {
+    var name = "shape"
+}
+
+private final class Circle: Shape {
+    var radius = 1.0
 }

@@ -60,10 +60,27 @@ final class ArchiveHandler: @unchecked Sendable {
     }
 
     private static func make<T: CodableRepresenting>(representing type: T.Type) -> ArchiveHandler {
-        ArchiveHandler(type) { value, archiver in
+        let isClass = T.Represented.self is AnyClass
+        return ArchiveHandler(type) { value, archiver in
             guard let value = value as? T else { return unsupported(T.self, archiver) }
-            return archiver.object(codable: value.represented)
+            let represented = value.represented
+            if isClass, Swift.type(of: represented) != T.Represented.self {
+                return subclass(Swift.type(of: represented), of: T.Represented.self, archiver)
+            }
+            return archiver.object(codable: represented)
         }
+    }
+
+    /// A Codable value is decoded as the type that is asked for, so an object of a subclass would come back as another one.
+    private static func subclass(_ type: Any.Type, of base: Any.Type, _ archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        let (name, baseName) = (ClassNames.name(of: type), ClassNames.name(of: base))
+        archiver.record(
+            ArchiveError(
+                .unsupportedType,
+                "the \(name) would be decoded as \(baseName), since Codable knows no subclasses: archive it by NSCoding"
+            )
+        )
+        return 0
     }
 
     private static func make<T: ArchiveNamed>(named type: T.Type) -> ArchiveHandler {
