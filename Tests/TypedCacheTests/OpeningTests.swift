@@ -29,6 +29,48 @@ import Testing
         #expect(try await again.fetch(forKey: "a") == nil)
     }
 
+    /// What is at the path of such a URL is on another machine, or in a bundle.
+    @Test(arguments: ["https://example.com/caches", "data:,caches", "caches"])
+    func theDirectoryIsAURLOfAFile(text: String) throws {
+        let url = try #require(URL(string: text))
+        let error = #expect(throws: CacheError.self) { try Cache<City>(name: "cities", directory: url) }
+        #expect(error?.code == .invalidDirectory)
+        #expect(error?.description.contains("\(text) is no URL of a file") == true)
+    }
+
+    #if !canImport(Darwin)
+        @Test(arguments: [
+            (["XDG_CACHE_HOME": "/x", "HOME": "/h"], "/x"), (["XDG_CACHE_HOME": "x", "HOME": "/h"], "/h/.cache"),
+            (["HOME": "/h"], "/h/.cache"), (["HOME": "h"], nil), ([:], nil),
+        ])
+        func theStandardDirectoryFollowsTheEnvironment(environment: [String: String], path: String?) {
+            let own = FileManager.default.homeDirectoryForCurrentUser.appending(path: ".cache")
+            let found = CacheDirectory.caches(environment: environment)
+            #expect(found.path() == (path ?? own.path()) + "/")
+        }
+    #endif
+
+    /// Whichever of the two is first: the other one takes what is there, since it did not ask for a layout.
+    @Test func anyLayoutGoesWithTheOneThatAnotherOpeningHasMade() throws {
+        for round in 0..<50 {
+            let name = "cities\(round)"
+            let failures = Recorder<CacheError>()
+            DispatchQueue.concurrentPerform(iterations: 2) { number in
+                let layout: DiskSettings.Layout = number == 0 ? .files : .automatic
+                do throws(CacheError) {
+                    let cities = try Cache<City>(name: name, directory: directory.url, disk: DiskSettings(layout: layout))
+                    try cities.save(City(name: "\(number)", population: number), forKey: "\(number)")
+                } catch {
+                    // The one that has a layout may find the other layout.
+                    if number == 1 || error.code != .invalidDirectory { failures.add(error) }
+                }
+            }
+            #expect(failures.all.isEmpty)
+            let cities = try Cache<City>(name: name, directory: directory.url)
+            #expect(try cities.fetch(forKey: "1")?.population == 1)
+        }
+    }
+
     @Test func itThrowsWhatTheInitializerThrows() async throws {
         func code(_ name: String, _ directory: URL) async -> CacheError.Code? {
             do throws(CacheError) {

@@ -53,7 +53,7 @@ struct ManualPage: CustomStringConvertible {
         )
         page.item(
             "\\fBXDG_CACHE_HOME\\fR",
-            "The directory of all apps' caches, except on macOS; ~/.cache where it is not set."
+            "The directory of all apps' caches, except on macOS; $HOME/.cache where it is not set."
         )
         page.item(
             "\\fBNO_COLOR\\fR",

@@ -13,22 +13,29 @@ import Foundation
 package enum CacheDirectory {
     /// The directory that holds this program's caches, unless another is given.
     ///
-    /// On Linux `$XDG_CACHE_HOME`, or `~/.cache` where that is not set to an absolute path (XDG Base Directory
-    /// Specification), with a folder named after the program; on Apple platforms the user's Caches folder
-    /// with one named after the bundle.
+    /// On Linux `$XDG_CACHE_HOME`, or `$HOME/.cache` where that is not set to an absolute path (XDG Base Directory
+    /// Specification; without `HOME`, the home directory of the process's user), with a folder named after the program; on
+    /// Apple platforms the user's Caches folder with one named after the bundle.
     package static func standard(forProgram program: String? = nil) -> URL {
         let name = program ?? programName
         #if canImport(Darwin)
             return URL.cachesDirectory.appending(path: name, directoryHint: .isDirectory)
         #else
-            let base =
-                ProcessInfo.processInfo.environment["XDG_CACHE_HOME"].flatMap { path in
-                    path.hasPrefix("/") ? URL(fileURLWithPath: path, isDirectory: true) : nil
-                }
-                ?? FileManager.default.homeDirectoryForCurrentUser
-                .appending(path: ".cache", directoryHint: .isDirectory)
-            return base.appending(path: name, directoryHint: .isDirectory)
+            return caches(environment: ProcessInfo.processInfo.environment)
+                .appending(path: name, directoryHint: .isDirectory)
         #endif
+    }
+
+    /// The directory of all programs' caches on Linux.
+    static func caches(environment: [String: String]) -> URL {
+        func directory(_ variable: String) -> URL? {
+            guard let path = environment[variable], path.hasPrefix("/") else { return nil }
+            return URL(fileURLWithPath: path, isDirectory: true)
+        }
+        if let caches = directory("XDG_CACHE_HOME") { return caches }
+        // Foundation gives the user's home, whatever HOME says.
+        let home = directory("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
+        return home.appending(path: ".cache", directoryHint: .isDirectory)
     }
 
     /// The name of this program.
@@ -62,6 +69,12 @@ package enum CacheDirectory {
         through wrap: (any ArchiveStore) -> any ArchiveStore = { $0 }
     ) throws(CacheError) -> (directory: URL, store: any ArchiveStore) {
         try check(name: name)
+        guard root.isFileURL else {
+            throw CacheError(
+                .invalidDirectory,
+                "\(root.absoluteString) is no URL of a file, as URL(fileURLWithPath:) makes them"
+            )
+        }
         let own = root.appending(path: name, directoryHint: .isDirectory)
         do throws(StoreError) {
             let path = own.path(percentEncoded: false)
@@ -79,7 +92,24 @@ package enum CacheDirectory {
         create: Bool,
         _ disk: DiskSettings
     ) throws(StoreError) -> any ArchiveStore {
-        switch disk.layout.kind(at: path) {
+        let kind = disk.layout.kind(at: path)
+        do {
+            return try store(path, kind, create: create, disk)
+        } catch {
+            // Another process may have made a store of the other kind there meanwhile.
+            let present = disk.layout.kind(at: path)
+            guard present != kind else { throw error }
+            return try store(path, present, create: create, disk)
+        }
+    }
+
+    private static func store(
+        _ path: String,
+        _ kind: StoreKind,
+        create: Bool,
+        _ disk: DiskSettings
+    ) throws(StoreError) -> any ArchiveStore {
+        switch kind {
         case .file: try FileStore(directory: path, create: create, settings: disk.storeSettings)
         case .packed: try PackedStore(directory: path, create: create, settings: disk.storeSettings)
         }
