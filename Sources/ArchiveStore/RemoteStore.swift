@@ -21,12 +21,12 @@ package protocol RemoteStore: ArchiveStore {
     /// Whether memory may answer with entries that were to be compared, because the store did not answer just now.
     var servesUnverified: Bool { get }
 
-    /// How long memory may keep a loaded value that cannot be saved, because the store did not answer just now; `nil` if
-    /// it did.
-    var keepingTime: Duration? { get }
+    /// How long memory may keep a key's loaded value that cannot be saved, because the store did not answer just now; `nil`
+    /// if it did.
+    func keepingTime(ofKey key: String) -> Duration?
 
-    /// Whether no failed change is to be undone yet. While one is, calls that change entries have to block.
-    var isSettled: Bool { get }
+    /// Whether a failed change of a key's entry is to be undone yet. While it is, calls that change the entry have to block.
+    func isOwed(_ key: String) -> Bool
 
     /// As ``ArchiveStore/save(_:forKey:attributes:if:)`` without a condition, but suspends.
     func save(

@@ -301,6 +301,33 @@ struct SharedClusterTests {
         #expect(state.count == 3 && state.filter { $0.condition != .connected }.map(\.node) == [node])
     }
 
+    /// A save that a missing master did not acknowledge is no reason to load the other masters' keys on each machine.
+    @Test func aDebtOfAMissingMasterIsOfItsOwnKeysOnly() async throws {
+        let fleet = try await ClusterFleet(nodeTimeout: .seconds(2), needsAllSlots: false)
+        let tier = try await fleet.wholeMachine(timeout: 1_000, deadline: .seconds(2))
+        let cache = try tier.cache()
+        try await insist { try await cache.save("first", forKey: "first") }
+        let names = EntryNames(prefix: EntryNames.prefix(fleet.prefix), cache: "cities", schema: 0)
+        let kept = fleet.cluster.firstMaster(of: HashSlot(ofKey: names.generation.utf8))
+        let killed = (kept + 1) % 3
+        fleet.cluster.servers[killed].kill()
+        let (gone, there) = (
+            Self.keys.filter { fleet.firstMaster(of: $0) == killed }, Self.keys.filter { fleet.firstMaster(of: $0) != killed }
+        )
+        while tier.owedKeyCount == 0 { _ = await code { try await cache.save("lost", forKey: gone[0]) } }
+        for key in there.prefix(6) {
+            let loaded = try await insist { try await cache.fetch(forKey: key, expiration: .never) { "loaded" } }
+            #expect(loaded == "loaded")
+        }
+        #expect(tier.statistics.leasesWon >= 6)
+        try await cache.save(contentsOf: there.suffix(3).map { ($0, "saved") })
+        #expect(tier.owedKeyCount == 1)
+        let other = try fleet.machine(timeout: 1_000, deadline: .seconds(2)).cache()
+        for key in there.prefix(6) {
+            #expect(try await insist { try await other.fetch(forKey: key) } == "loaded")
+        }
+    }
+
     @Test func theStateIsThatOfTheHostsInTheURLAtFirst() throws {
         let tier = try SharedTier("redis+cluster://10.255.255.1:1,10.255.255.1:2/")
         #expect(tier.nodes.map(\.node) == ["10.255.255.1:1", "10.255.255.1:2"])

@@ -205,6 +205,8 @@ final class SharedView: Sendable {
     // These change nothing that is kept outside the lock.
     var generation: Generation? { view.withLock { $0.generation } }
 
+    var isSettled: Bool { view.withLock { $0.debts.isEmpty } }
+
     func isOwed(_ key: StoreKey) -> Bool { view.withLock { $0.debts.isOwed(key) } }
 
     /// As ``isOwed(_:)``, for each of some keys.

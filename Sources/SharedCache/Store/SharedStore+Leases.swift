@@ -9,7 +9,7 @@ extension SharedStore {
         let keys = try keys.map { key throws(StoreError) in try StoreKey(key) }
         var call = Insisting(TakeLeases(keys, milliseconds: milliseconds))
         // Nothing may be saved for a key whose former entry could be there still, without removing that first.
-        if !isSettled || engine.breaker.isSuspect {
+        if engine.breaker.isSuspect || keys.contains(where: view.isOwed) {
             throw StoreError(.unreachable, action: call.action, reason: "the server did not answer a moment ago")
         }
         do throws(StoreError) {

@@ -10,7 +10,7 @@ extension SharedStore {
 
     package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
         // A debt is settled by a save that no payment overtakes.
-        guard isSettled else { return saveOneByOne(archives) }
+        if owesAny(of: archives.lazy.map(\.key)) { return saveOneByOne(archives) }
         return inParts(archives) { news, _ throws(StoreError) in try ask(Insisting(SaveEntries(news: news))) }
     }
 
@@ -25,7 +25,8 @@ extension SharedStore {
             }
         }
         // Of two for one key, the first one counts, and the second one sees it.
-        guard isSettled, Set(archives.map(\.key)).count == archives.count else { return archives.map(saveAlone) }
+        let keys = Set(archives.map(\.key))
+        if keys.count < archives.count || owesAny(of: keys) { return archives.map(saveAlone) }
         return inParts(archives) { news, archives throws(StoreError) in
             let outcomes = try ask(Insisting(SaveMissingEntries(news, offset.clock, if: isWanted)))
             return zip(outcomes, archives).map { outcome, archive in
@@ -83,7 +84,7 @@ extension SharedStore {
 
     package func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>] {
         // As for saves.
-        guard isSettled else { return removeOneByOne(keys[...]) }
+        if owesAny(of: keys) { return removeOneByOne(keys[...]) }
         var results: [Result<Bool, StoreError>] = []
         results.reserveCapacity(keys.count)
         for start in stride(from: 0, to: keys.count, by: Self.entriesAtOnce) {

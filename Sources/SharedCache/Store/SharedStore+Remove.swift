@@ -55,13 +55,14 @@ extension SharedStore {
         try changing(key) { () throws(StoreError) in try ask(Owing(key, call)) }
     }
 
-    /// Has `body` change a key's entry, after its debt was paid: a change under a condition would leave an entry that is
-    /// owed.
+    /// Has `body` change a key's entry, after the key's debt was paid: a change under a condition would leave an entry that
+    /// is owed.
     func changing<Result>(_ key: StoreKey, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try checkUsable()
         // Paid later, it would remove this save, too.
         if view.withView({ $0.debts.owesGeneration }) { try payDebts() }
-        if isSettled { return try body() }
+        // A payment that is on its way is of keys that are owed until it is answered.
+        if !view.isOwed(key) { return try body() }
         return try payment.withLock { _ throws(StoreError) in
             if view.isOwed(key) { try ask(PayKeys([key])) }
             return try body()

@@ -29,7 +29,15 @@ extension SharedStore {
         try NewEntry(archive, of: try StoreKey(key), attributes, clock: offset.clock, serial: serial)
     }
 
-    package var isSettled: Bool { view.withView { $0.debts.isEmpty } }
+    /// Whether nothing is owed. Where a node of a cluster is gone, the keys of the others are none of its debts.
+    var isSettled: Bool { view.isSettled }
+
+    package func isOwed(_ key: String) -> Bool {
+        guard !isSettled, let key = try? StoreKey(key) else { return false }
+        return view.isOwed(key)
+    }
+
+    func owesAny(of keys: some Sequence<String>) -> Bool { !isSettled && keys.contains(where: isOwed) }
 
     package func save(
         _ archive: [UInt8],

@@ -145,8 +145,8 @@ package final class SharedStore: RemoteStore {
         return .now < last + serve
     }
 
-    package var keepingTime: Duration? {
-        engine.breaker.isSuspect || !isSettled ? settings.whenUnreachable.keep : nil
+    package func keepingTime(ofKey key: String) -> Duration? {
+        engine.breaker.isSuspect || isOwed(key) ? settings.whenUnreachable.keep : nil
     }
 
     package var joinsLoads: Bool { settings.loads.lease != nil }

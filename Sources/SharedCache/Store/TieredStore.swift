@@ -155,8 +155,8 @@ package final class TieredStore: RemoteStore {
     package func compare(_ entry: KnownEntry) throws(StoreError) -> Bool { try shared.compare(entry) }
 
     package var servesUnverified: Bool { shared.servesUnverified }
-    package var keepingTime: Duration? { shared.keepingTime }
-    package var isSettled: Bool { shared.isSettled }
+    package func keepingTime(ofKey key: String) -> Duration? { shared.keepingTime(ofKey: key) }
+    package func isOwed(_ key: String) -> Bool { shared.isOwed(key) }
     package var joinsLoads: Bool { shared.joinsLoads }
     package var leaseDuration: Duration { shared.leaseDuration }
 

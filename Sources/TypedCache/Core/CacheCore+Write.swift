@@ -86,7 +86,7 @@ extension CacheCore {
     /// Saves an entry whatever is there, as ``write(_:_:keepsUnsaved:)`` does, and suspends meanwhile.
     nonisolated(nonsending) func save(_ new: NewEntry) async throws(CacheError) {
         let key = new.key
-        guard let remote, remote.isSettled, new.attributes.freshness(at: clock.now) != .useless else {
+        guard let remote, !remote.isOwed(key.text), new.attributes.freshness(at: clock.now) != .useless else {
             return try await queues.runThrowing(key) { [self] () throws(CacheError) in _ = try write(new) }
         }
         try checkUsable()

@@ -216,7 +216,7 @@ extension LoadPlan {
 
     /// Ends a load whose value a server cannot be given: memory keeps it for a while if the server does not answer.
     private func end(_ load: KeyLoad, unsavedOnServer entry: MemoryEntry) {
-        if let time = core.remote?.keepingTime, time > .zero {
+        if let time = core.remote?.keepingTime(ofKey: load.key.text), time > .zero {
             core.release(
                 core.memory.withLock { $0.endRead(load.key, load.start, keeping: entry, servedUntil: .now + time) }
             )

@@ -48,7 +48,7 @@ extension SimulatedProcess {
 
     private func findLease(_ load: Load, _ search: LeaseSearch) {
         // See `SharedStore.takeLeases`.
-        guard view.withView({ $0.debts.isEmpty }) else { return produce(load) }
+        if view.isOwed(load.key.store) { return produce(load) }
         var requested: [LeaseTerm] = []
         let call = Insisting(TakeLeases([load.key.store], milliseconds: Int(Self.lease / .milliseconds(1))))
         make(call) { call in

@@ -325,7 +325,7 @@ final class SimulatedProcess {
                 done(result.map { $0 })
             }
         }
-        if view.withView({ $0.debts.isEmpty }) { return makeOwing {} }
+        if !view.isOwed(key) { return makeOwing {} }
         paying { [self] finished in
             guard view.isOwed(key) else { return makeOwing(finished) }
             make(PayKeys([key])) { result in
