@@ -47,10 +47,12 @@ package struct LoopbackSocket: Sendable {
     }
 
     /// Listens at a free port.
-    package static func listen() throws -> (socket: LoopbackSocket, port: UInt16) {
+    ///
+    /// - Parameter backlog: how many connections may wait to be accepted; the system drops the packets of further ones.
+    package static func listen(backlog: Int32 = 64) throws -> (socket: LoopbackSocket, port: UInt16) {
         let descriptor = try make()
         _ = try withAddress(0) { bind(descriptor, $0, $1.pointee) }
-        guard Foundation.listen(descriptor, 64) == 0 else { throw Failure(number: errno) }
+        guard Foundation.listen(descriptor, backlog) == 0 else { throw Failure(number: errno) }
         return (LoopbackSocket(descriptor: descriptor), try withAddress(0) { getsockname(descriptor, $0, $1) })
     }
 

@@ -1,8 +1,9 @@
 import Foundation
 import RedisServers
-import RedisWire
 import TestSupport
 import Testing
+
+@testable import RedisWire
 
 /// Servers that stop, die and come back, and networks that spoil what they send: no caller gets a wrong answer, and none
 /// waits for ever.
@@ -196,6 +197,42 @@ struct ConnectionFaultTests {
                 }
             }
         }
+    }
+
+    /// Of a name with several addresses, say: the first one's packets get lost.
+    @Test func anAddressThatAnswersNothingKeepsNoOtherFromItsTurn() async throws {
+        let server = try await RedisServer()
+        let (silent, port) = try LoopbackSocket.listen(backlog: 0)
+        defer { silent.close() }
+        // It takes the place of the one connection that may wait.
+        let waiting = try LoopbackSocket(connectingTo: port)
+        defer { waiting.close() }
+        var settings = RedisSettings(endpoints: [server.endpoint])
+        settings.timeouts = .patient
+        settings.timeouts.connect = .seconds(4)
+        let connection = try RedisConnection(
+            to: server.endpoint,
+            addresses: { endpoint throws(SocketError) in
+                try Socket.addresses(of: .tcp(host: "127.0.0.1", port: port)) + Socket.addresses(of: endpoint)
+            },
+            settings: settings
+        )
+        #expect(try await connection.insist(["PING"]).text == "PONG")
+    }
+
+    /// A server repeats the arguments of a command that it does not know.
+    @Test func aPasswordIsInNoMessage() async throws {
+        let server = try await RedisServer(["--requirepass", "geheim", "--rename-command", "HELLO", ""])
+        let events = EventLog()
+        let connection = try RedisConnection(server.endpoint, events) {
+            $0.credentials = RedisCredentials(user: nil, password: "geheim")
+        }
+        let failures = await events.wait(for: 1) { $0.failures }
+        #expect(failures[0].code == .refused && failures[0].message.contains("knows no HELLO"))
+        #expect(!failures[0].message.contains("geheim"))
+        connection.close()
+        let refusal = "ERR unknown command 'SET', with args beginning with: 'name' 'secret' "
+        #expect(RedisReplyError(message: refusal).textWithoutArguments == "ERR unknown command 'SET'")
     }
 
     @Test(arguments: ["-ERR unknown command 'HELLO'\r\n", "+OK\r\n", "*2\r\n+server\r\n+old\r\n", "$-1\r\n"])

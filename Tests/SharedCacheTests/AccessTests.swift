@@ -64,6 +64,18 @@ struct AccessTests {
         #expect(used.union(["ping"]) == Self.commands)
     }
 
+    /// A listing that may not look at entries does not say that there are none.
+    @Test func aMissingRightIsNoMissingEntry() async throws {
+        let rules = Self.rules(prefix: "shop").filter { $0 != "+strlen" }
+        let server = try await RedisServer(["--requirepass", "chef", "--user", "app"] + rules)
+        let cache = try Self.tier(server, prefix: "shop", Self.settings(lease: .seconds(60))).cache()
+        try await cache.save("value", forKey: "key", tags: ["tag"])
+        let listed = #expect(throws: CacheError.self) { try cache.keys().all() }
+        #expect(listed?.code == .io && listed?.message.contains("strlen") == true)
+        #expect(await code { _ = try await cache.removeAll(tagged: "tag") } == .io)
+        #expect(await code { _ = try await cache.entry(forKey: "key") } == .io)
+    }
+
     /// The servers' default user forms the cluster, and moves a slot.
     @Test func theRightsAreThoseThatAreUsedOnACluster() async throws {
         let user = ["--user", "app"] + Self.rules(prefix: "shop", isCluster: true)

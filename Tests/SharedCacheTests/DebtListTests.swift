@@ -60,6 +60,41 @@ import Testing
         #expect(isEmpty)
     }
 
+    /// Gives the call the server's answers.
+    ///
+    /// - Returns: the generation that it finds, and for each `SET` whether it keeps a value that is there.
+    private func findsGeneration(
+        _ answers: [RedisValue]...
+    ) throws(StoreError) -> (found: Generation?, keeps: [Bool]) {
+        var call = FindGeneration(action: "", asksAnyway: true)
+        var keeps: [Bool] = []
+        var answers = answers[...]
+        var step = try call.next([], view)
+        while case .send(let commands) = step {
+            if commands[0].name == "SET" { keeps.append(commands[0].arguments.last == "NX") }
+            guard let next = answers.popFirst() else { return (nil, keeps) }
+            step = try call.next(next, view)
+        }
+        guard case .done(let found) = step else { return (nil, keeps) }
+        return (found, keeps)
+    }
+
+    /// A plain `SET` could replace a generation that another process begins meanwhile, and take its entries along.
+    @Test func noGenerationIsReplacedButBytesOfOthers() throws {
+        let refused: [RedisValue] = [.error(RedisReplyError(message: "OOM command not allowed")), .null]
+        let error = #expect(throws: StoreError.self) { try findsGeneration([.null], refused) }
+        #expect(error?.code == .io && error?.reason.contains("OOM") == true)
+        // One that went between the two commands.
+        let gone = try findsGeneration([.null], [.null, .null])
+        #expect(gone.found == nil && gone.keeps == [true, true])
+        let foreign = try findsGeneration([.null], [.null, .bulk(Array("else".utf8))])
+        #expect(foreign.keeps == [true, false])
+        let new = Generation.random()
+        let found = try findsGeneration([.null], [.null, .null], [.simple("OK"), .bulk(Array(new.description.utf8))])
+        #expect(found.found == new)
+        #expect(try findsGeneration([.bulk(Array(new.description.utf8))]).keeps.isEmpty)
+    }
+
     @Test func aRefusalIsNoDebt() throws {
         let key = try StoreKey("key")
         Owing(key, Insisting(RemoveKeys([key]))).failed(

@@ -59,6 +59,86 @@ struct SharedFaultTests {
         }
     }
 
+    private func makeReplica(_ server: RedisServer, of master: UInt16?) async throws {
+        let connection = try RedisConnection(
+            to: server.endpoint,
+            settings: RedisSettings(endpoints: [server.endpoint])
+        )
+        defer { connection.close() }
+        let words: [RedisCommand.Argument] = master.map { ["127.0.0.1", .integer(Int($0))] } ?? ["NO", "ONE"]
+        _ = try await connection.send(RedisCommand(["REPLICAOF"] + words))
+        guard master != nil else { return }
+        while try await connection.send(["INFO", "replication"]).text?.contains("master_link_status:up") != true {
+            await pause()
+        }
+    }
+
+    /// A master that has become a replica keeps its connections, and knows of the new master's changes late or never. Its
+    /// name leads new connections to the new master.
+    @Test(arguments: [false, true]) func aMasterThatWasReplacedIsLeft(isSavedTo: Bool) async throws {
+        let (fleet, new) = (try await Fleet(), try await RedisServer())
+        try await makeReplica(new, of: fleet.server.port)
+        let ports = [UInt16](repeating: fleet.server.port, count: 2) + [UInt16](repeating: new.port, count: 200)
+        let proxy = try FaultProxy(toEachOf: ports)
+        defer { proxy.end() }
+        let tier = try fleet.machine(through: proxy.port)
+        await tier.verified()
+        let here = try tier.cache()
+        try await here.save("old", forKey: "key")
+        try await fetch("old", from: here)
+        try await makeReplica(new, of: nil)
+        try await makeReplica(fleet.server, of: new.port)
+        if isSavedTo {
+            while await code({ try await here.save("new", forKey: "key") }) != nil { await pause() }
+        } else {
+            let url = "redis://127.0.0.1:\(new.port)/?prefix=\(fleet.prefix)"
+            let there = try SharedTier(url, tier.settings).cache()
+            try await there.save("new", forKey: "key")
+        }
+        while await code({ try await fetch("new", from: here) }) != nil { await pause() }
+    }
+
+    /// A name may lead to a replica at first: a process that only reads stays with it, one that saves does not.
+    @Test func aReplicaIsLeftByAProcessThatSaves() async throws {
+        let (fleet, replica) = (try await Fleet(), try await RedisServer())
+        try await fleet.verifiedMachine().cache().save("old", forKey: "key")
+        try await makeReplica(replica, of: fleet.server.port)
+        let ports = [UInt16](repeating: replica.port, count: 2) + [UInt16](repeating: fleet.server.port, count: 200)
+        let proxy = try FaultProxy(toEachOf: ports)
+        defer { proxy.end() }
+        let tier = try fleet.machine(through: proxy.port)
+        let cache = try tier.cache()
+        for _ in 0..<50 {
+            #expect(try await cache.fetch(forKey: "key") == "old")
+            #expect(!tier.isVerified)
+            await pause()
+        }
+        while await code({ try await cache.save("new", forKey: "key") }) != nil { await pause() }
+        await tier.verified()
+        #expect(try await fleet.machine().cache().fetch(forKey: "key") == "new")
+    }
+
+    /// The connection may lead to a server that has started anew since, and knows nothing of cursors.
+    @Test func aListingBeginsAgainOnAnotherConnection() async throws {
+        let fleet = try await Fleet()
+        let tier = try await fleet.verifiedMachine()
+        let keys = (0..<2_000).map { "key \($0)" }
+        try await tier.cache().save(contentsOf: keys.map { ($0, "value") })
+        let other = try await fleet.verifiedMachine()
+        let store = tier.store(cache: "cities", schema: 0)
+        var counts: [String: Int] = [:]
+        var isCut = false
+        try store.scan(store.view.names.cache) { names in
+            for name in names { counts[name, default: 0] += 1 }
+            if isCut { return true }
+            isCut = true
+            _ = try? other.client.sendAndWait([["CLIENT", "KILL", "TYPE", "normal"]])
+            while (try? tier.client.sendAndWait([["PING"]])) == nil { usleep(1_000) }
+            return true
+        }
+        #expect(counts.count > keys.count && counts.values.allSatisfy { $0 >= 2 })
+    }
+
     @Test func aLostConnectionHidesNoChange() async throws {
         let fleet = try await Fleet()
         let here = try await fleet.verifiedMachine().cache()

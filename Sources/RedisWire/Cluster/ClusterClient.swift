@@ -216,7 +216,8 @@ final class ClusterCore: Sendable {
             let own = ClusterTopology.ownSlots(value)
             // Without the right to ask, only the topology tells.
             if let own, own.contains("[") { arrangement = nil }
-            arrangement?.append("\(server.endpoint) \(own ?? "\(topology.slotCount(of: server.endpoint))")\n")
+            let slots = own ?? "\(topology.slotCount(of: server.endpoint))"
+            arrangement?.append("\(server.endpoint) \(server.connection.connectionCount) \(slots)\n")
         }
         return RedisServers(clients: servers, arrangement: arrangement)
     }

@@ -8,6 +8,9 @@ package protocol ClusterNode: AnyObject, Sendable {
     /// The bytes of commands that were sent, and of all that came.
     var byteCounts: (sent: Int, received: Int) { get }
 
+    /// How many connections to the node have been opened, one after another.
+    var connectionCount: Int { get }
+
     /// Ends the connection: calls that wait, and later ones, fail with `.closed`. Does not block.
     func close()
 }

@@ -130,6 +130,8 @@ private final class TrackedNode: ClusterNode {
 
     var byteCounts: (sent: Int, received: Int) { connection.byteCounts }
 
+    var connectionCount: Int { connection.connectionCount }
+
     func close() { connection.close() }
 
     func begin(_ commands: [RedisCommand], until deadline: ContinuousClock.Instant?) -> RedisPending {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A value of the Redis serialization protocol, version 3 (RESP3); version 2 is a part of it.
 ///
 /// Text of the server stays bytes where it may be binary: bulk and verbatim strings.
@@ -48,6 +50,11 @@ public enum RedisValue: Sendable, Equatable {
         return text.flatMap { Int64($0) }
     }
 
+    /// Whether it is a refusal.
+    package var isError: Bool {
+        if case .error = self { true } else { false }
+    }
+
     /// The elements of an array, a set or a push, else `nil`.
     public var elements: [RedisValue]? {
         switch self {
@@ -94,6 +101,15 @@ public struct RedisReplyError: Error, Sendable, Hashable, CustomStringConvertibl
 
     /// The word in front: `MOVED`, `ERR`, `WRONGTYPE`.
     public var code: Substring { message.prefix { $0 != " " } }
+
+    /// The message without arguments of the refused command, which may be secret: a server repeats those of a command that
+    /// it does not know.
+    package var textWithoutArguments: Substring {
+        message.range(of: ", with args").map { message[..<$0.lowerBound] } ?? message[...]
+    }
+
+    /// Whether the server does not know the command, or has been told to know it by another name.
+    package var isOfUnknownCommand: Bool { message.hasPrefix("ERR unknown command") }
 
     public var description: String { message }
 }

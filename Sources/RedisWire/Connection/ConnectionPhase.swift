@@ -8,7 +8,8 @@ enum ConnectionPhase {
     case pausing(until: Instant, RedisError)
     /// Until the server's addresses are known.
     case resolving(until: Instant)
-    case connecting(Socket, others: ArraySlice<SocketAddress>, until: Instant)
+    /// To one address until an instant, then to the others until the end.
+    case connecting(Socket, until: Instant, others: ArraySlice<SocketAddress>, end: Instant)
     /// The handshake of TLS.
     case securing(RedisStream, until: Instant)
     case greeting(RedisStream, RedisGreeting, until: Instant)
@@ -22,7 +23,7 @@ enum ConnectionPhase {
     /// The end of the phase, if nothing ends it before; `nil` for one that time alone does not end.
     var deadline: Instant? {
         switch self {
-        case .pausing(let until, _), .resolving(let until), .connecting(_, _, let until),
+        case .pausing(let until, _), .resolving(let until), .connecting(_, let until, _, _),
             .securing(_, let until), .greeting(_, _, let until):
             until
         case .open, .over: nil
@@ -36,7 +37,7 @@ enum ConnectionPhase {
     ///   - awaitsInput: whether the thread reads the input of an open stream. The system tells it of the stream's end anyway.
     func poll(hasOutput: Bool, awaitsInput: Bool) -> pollfd? {
         switch self {
-        case .connecting(let socket, _, _): pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
+        case .connecting(let socket, _, _, _): pollfd(fd: socket.descriptor, events: Int16(POLLOUT), revents: 0)
         case .open(let stream) where !awaitsInput && !hasOutput && !stream.hasUnwritten:
             pollfd(fd: stream.descriptor, events: Self.end, revents: 0)
         case .securing(let stream, _), .greeting(let stream, _, _), .open(let stream):
@@ -61,7 +62,7 @@ enum ConnectionPhase {
     /// - Parameter discardsOutput: whether an open stream drops its unwritten bytes.
     func close(discardsOutput: Bool) {
         switch self {
-        case .connecting(let socket, _, _): socket.close()
+        case .connecting(let socket, _, _, _): socket.close()
         case .securing(let stream, _), .greeting(let stream, _, _): stream.close()
         case .open(let stream): stream.close(discardsOutput: discardsOutput)
         case .pausing, .resolving, .over: break

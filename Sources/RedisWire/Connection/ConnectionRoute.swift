@@ -5,8 +5,12 @@ struct ConnectionRoute: Sendable {
     let security: TLSContext?
 
     /// Resolves the server's name and reads the files of certificates, which blocks.
-    init(to endpoint: RedisEndpoint, _ tls: RedisTLSSettings?) throws(SocketError) {
+    init(
+        to endpoint: RedisEndpoint,
+        _ tls: RedisTLSSettings?,
+        _ addresses: RedisChannel.Addresses
+    ) throws(SocketError) {
         security = try tls.map { tls throws(SocketError) in try TLSContexts.context(for: tls) }
-        addresses = try Socket.addresses(of: endpoint)
+        self.addresses = try addresses(endpoint)
     }
 }

@@ -7,6 +7,7 @@ final class RedisChannel: @unchecked Sendable {
     /// The parts of a channel.
     struct Parts: Sendable {
         let endpoint: RedisEndpoint
+        let addresses: Addresses
         let settings: RedisSettings
         let hearsMessages: Bool
         let inbox: RedisInbox
@@ -14,6 +15,9 @@ final class RedisChannel: @unchecked Sendable {
     }
 
     typealias Instant = ContinuousClock.Instant
+
+    /// Gives the addresses of an endpoint. It may block.
+    typealias Addresses = @Sendable (RedisEndpoint) throws(SocketError) -> [SocketAddress]
 
     // Used by the extension for callers, too.
     let parts: Parts
@@ -104,7 +108,10 @@ final class RedisChannel: @unchecked Sendable {
                     "\(endpoint) did not answer in TLS within \(timeouts.connect); its port may be one without TLS."
                 )
             )
-        case .resolving(let until) where until <= now, .connecting(_, _, let until) where until <= now,
+        case .connecting(let socket, let until, let others, let end) where until <= now && !others.isEmpty:
+            socket.close()
+            connect(to: others, until: end, after: nil)
+        case .resolving(let until) where until <= now, .connecting(_, let until, _, _) where until <= now,
             .greeting(_, _, let until) where until <= now:
             fail(RedisError(.notConnected, "\(endpoint) cannot be reached within \(timeouts.connect)."))
         case .open(let stream):
@@ -178,12 +185,12 @@ final class RedisChannel: @unchecked Sendable {
     /// Called when the socket can be read or written, or has failed.
     func isReady(_ events: Int16, _ buffer: UnsafeMutableRawBufferPointer) {
         switch phase {
-        case .connecting(let socket, let others, let until):
+        case .connecting(let socket, _, let others, let end):
             if let failure = socket.failure() {
                 socket.close()
-                connect(to: others, until: until, after: failure)
+                connect(to: others, until: end, after: failure)
             } else {
-                secure(socket, buffer, until: until)
+                secure(socket, buffer, until: end)
             }
         case .securing(let stream, let until): shakeHands(stream, buffer, until: until)
         case .greeting(let stream, _, _), .open(let stream):
@@ -262,6 +269,7 @@ final class RedisChannel: @unchecked Sendable {
                 if case .greeting(_, var greeting, let until) = phase {
                     if let server = try greeting.take(value) {
                         phase = .open(stream)
+                        parts.inbox.connectionCount.add(1, ordering: .relaxed)
                         parts.observer(.connected(server))
                     } else {
                         phase = .greeting(stream, greeting, until: until)
@@ -288,11 +296,11 @@ final class RedisChannel: @unchecked Sendable {
         // A resolver that takes longer than an attempt is not asked once more for each of them.
         if isResolving { return }
         isResolving = true
-        let (thread, number, endpoint) = (thread, parts.inbox.number, parts.endpoint)
+        let (thread, number, endpoint, addresses) = (thread, parts.inbox.number, parts.endpoint, parts.addresses)
         let tls = settings.usesTLS ? settings.tls : nil
         // Names are resolved and files are read elsewhere: the one waits for other servers, the other for disks.
         DispatchQueue.global(qos: .userInitiated).async {
-            let route = Result { () throws(SocketError) in try ConnectionRoute(to: endpoint, tls) }
+            let route = Result { () throws(SocketError) in try ConnectionRoute(to: endpoint, tls, addresses) }
             thread.perform(for: number) { $0.connect(by: route) }
         }
     }
@@ -309,13 +317,17 @@ final class RedisChannel: @unchecked Sendable {
         }
     }
 
-    /// Connects to the first of the addresses that takes it.
-    private func connect(to addresses: ArraySlice<SocketAddress>, until: Instant, after failure: SocketError?) {
+    /// Connects to the first of the addresses that takes it. Each has its share of the time: one that loses packets does
+    /// not keep the others from their turn.
+    private func connect(to addresses: ArraySlice<SocketAddress>, until end: Instant, after failure: SocketError?) {
         var failure = failure
         var rest = addresses
+        let now = Instant.now
         while let address = rest.popFirst() {
             do throws(SocketError) {
-                phase = .connecting(try Socket(connectingTo: address), others: rest, until: until)
+                let socket = try Socket(connectingTo: address)
+                let share = now + now.duration(to: end) / (rest.count + 1)
+                phase = .connecting(socket, until: share, others: rest, end: end)
                 return
             } catch {
                 failure = error

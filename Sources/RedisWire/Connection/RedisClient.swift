@@ -30,7 +30,8 @@ public struct RedisServers: Sendable {
     /// One for each server.
     public let clients: [any RedisClient]
     /// The distribution of the keys: a text that is another one later if keys have moved from one server to another
-    /// meanwhile; `nil` while some are moving.
+    /// meanwhile, or a connection has become another one, which may lead to a server that has started anew and knows no
+    /// cursors; `nil` while keys are moving.
     public let arrangement: String?
 
     public init(clients: [any RedisClient], arrangement: String?) {

@@ -17,8 +17,25 @@ package final class RedisConnection: RedisClient, ClusterNode {
     ///     are on a connection with a preparation.
     ///   - observer: is told of changes and messages, on the thread of all connections, which it must not hold up.
     /// - Throws: as ``check(_:)``.
-    package init(
+    package convenience init(
         to endpoint: RedisEndpoint,
+        settings: RedisSettings,
+        hearsMessages: Bool = false,
+        observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
+    ) throws(RedisError) {
+        try self.init(
+            to: endpoint,
+            addresses: { endpoint throws(SocketError) in try Socket.addresses(of: endpoint) },
+            settings: settings,
+            hearsMessages: hearsMessages,
+            observer: observer
+        )
+    }
+
+    /// - Parameter addresses: gives those of an endpoint.
+    init(
+        to endpoint: RedisEndpoint,
+        addresses: @escaping RedisChannel.Addresses,
         settings: RedisSettings,
         hearsMessages: Bool = false,
         observer: @escaping @Sendable (RedisEvent) -> Void = { _ in }
@@ -30,6 +47,7 @@ package final class RedisConnection: RedisClient, ClusterNode {
         thread.add(
             RedisChannel.Parts(
                 endpoint: endpoint,
+                addresses: addresses,
                 settings: settings,
                 hearsMessages: hearsMessages || !settings.preparation.isEmpty,
                 inbox: inbox,
@@ -131,6 +149,8 @@ package final class RedisConnection: RedisClient, ClusterNode {
     package var byteCounts: (sent: Int, received: Int) {
         (inbox.sentByteCount.load(ordering: .relaxed), inbox.receivedByteCount.load(ordering: .relaxed))
     }
+
+    package var connectionCount: Int { inbox.connectionCount.load(ordering: .relaxed) }
 
     /// Gives up the connection that is open, if one is, and connects again: calls on their way fail with
     /// `.connectionLost`. Does not block.

@@ -25,12 +25,16 @@ struct RedisGreeting {
     /// - Throws: `.refused` if the server refuses one of them.
     mutating func take(_ value: RedisValue) throws(RedisError) -> RedisValue? {
         if case .error(let error) = value {
-            throw RedisError(.refused, "The server refuses \(names[answers.count]): \(error.message)")
+            if answers.isEmpty, error.isOfUnknownCommand { throw Self.speaksNoRESP3("knows no HELLO, so it ") }
+            let name = names[answers.count]
+            throw RedisError(.refused, "The server refuses \(name): \(error.textWithoutArguments)")
         }
-        if answers.isEmpty, value.field("proto")?.integer != 3 {
-            throw RedisError(.refused, "The server speaks no RESP3; Redis 6.2, Valkey 7.2 and later do.")
-        }
+        if answers.isEmpty, value.field("proto")?.integer != 3 { throw Self.speaksNoRESP3() }
         answers.append(value)
         return answers.count == names.count ? answers[0] : nil
+    }
+
+    private static func speaksNoRESP3(_ reason: String = "") -> RedisError {
+        RedisError(.refused, "The server \(reason)speaks no RESP3; Redis 6.2, Valkey 7.2 and later do.")
     }
 }

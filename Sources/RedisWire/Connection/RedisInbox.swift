@@ -33,6 +33,8 @@ final class RedisInbox: Sendable {
     /// The bytes that went to the server and came from it, of all of the connection's sockets.
     let sentByteCount = Atomic<Int>(0)
     let receivedByteCount = Atomic<Int>(0)
+    /// How many connections have been opened, one after another.
+    let connectionCount = Atomic<Int>(0)
 
     init(thread: RedisThread) {
         self.thread = thread

@@ -13,6 +13,7 @@ package final class TrackedConnection: RedisClient {
     private let channel: RedisConnection
     private let tracker: Tracker
     private let heart: Task<Void, Never>
+    private let role: Role
 
     /// Begins to connect.
     ///
@@ -31,12 +32,14 @@ package final class TrackedConnection: RedisClient {
         interval: Duration,
         observer: @escaping @Sendable (TrackingEvent) -> Void
     ) throws(RedisError) {
-        let tracker = Tracker(prefixes: prefixes, observer: observer)
+        let role = Role()
+        let tracker = Tracker(prefixes: prefixes, role: role, observer: observer)
         let calls = try RedisConnection(to: endpoint, settings: settings) { tracker.callsDid($0) }
         let channel = try RedisConnection(to: endpoint, settings: settings, hearsMessages: true) {
             tracker.channelDid($0)
         }
         self.tracker = tracker
+        self.role = role
         self.calls = calls
         self.channel = channel
         heart = Task.detached {
@@ -51,15 +54,19 @@ package final class TrackedConnection: RedisClient {
     deinit { close() }
 
     package func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
-        try await calls.send(commands)
+        role.noting(try await calls.send(commands))
     }
 
     package func send(_ commands: [RedisCommand], within time: Duration) async throws(RedisError) -> [RedisValue] {
-        try await calls.send(commands, within: time)
+        role.noting(try await calls.send(commands, within: time))
     }
 
     package func sendAndWait(_ commands: [RedisCommand]) throws(RedisError) -> [RedisValue] {
-        try calls.sendAndWait(commands)
+        role.noting(try calls.sendAndWait(commands))
+    }
+
+    package func servers() throws(RedisError) -> RedisServers {
+        RedisServers(clients: [self], arrangement: "\(calls.connectionCount)")
     }
 
     /// As ``RedisConnection/begin(_:until:)``.
@@ -72,6 +79,8 @@ package final class TrackedConnection: RedisClient {
         let (calls, channel) = (calls.byteCounts, channel.byteCounts)
         return (calls.sent + channel.sent, calls.received + channel.received)
     }
+
+    package var connectionCount: Int { calls.connectionCount }
 
     /// Ends both connections, as ``RedisConnection/close()`` does.
     package func close() {
@@ -95,15 +104,50 @@ package enum TrackingEvent: Sendable {
     case verified(since: ContinuousClock.Instant)
 }
 
+/// Whether the server of a connection is a replica that the connection must not stay with.
+///
+/// A replica tells of the changes that it has heard of, and may have lost its master: what it says is not known to be so
+/// now. A process that only reads may be given one. A server that was the master when the process found it, or that
+/// refuses a change, was meant to be a master: its name leads to another one, now or before long.
+private final class Role: Sendable {
+    private let needsMaster = Atomic<Bool>(false)
+
+    func noting(_ answers: [RedisValue]) -> [RedisValue] {
+        for case .error(let error) in answers where error.code == "READONLY" {
+            needsMaster.store(true, ordering: .relaxed)
+        }
+        return answers
+    }
+
+    static let question: RedisCommand = ["INFO", "replication"]
+
+    enum Finding {
+        /// Also without the right to ask.
+        case master
+        case replica(mustBeLeft: Bool)
+    }
+
+    func finding(_ answer: RedisValue) -> Finding {
+        let role = answer.text?.split(whereSeparator: \.isNewline).first { $0.hasPrefix("role:") }
+        if let role, role != "role:master" {
+            return .replica(mustBeLeft: needsMaster.load(ordering: .relaxed))
+        }
+        if role != nil { needsMaster.store(true, ordering: .relaxed) }
+        return .master
+    }
+}
+
 /// The state of tracking, for the thread of the connections and the task that sends heartbeats.
 private final class Tracker: Sendable {
     private let prefixes: [String]
+    private let role: Role
     /// Called under the lock, so that news come in order.
     private let observer: @Sendable (TrackingEvent) -> Void
     private let state = Mutex(Tracking())
 
-    init(prefixes: [String], observer: @escaping @Sendable (TrackingEvent) -> Void) {
+    init(prefixes: [String], role: Role, observer: @escaping @Sendable (TrackingEvent) -> Void) {
         self.prefixes = prefixes
+        self.role = role
         self.observer = observer
     }
 
@@ -129,8 +173,15 @@ private final class Tracker: Sendable {
             else { return .notTracking }
         }
         let start = ContinuousClock.now
-        if let answer = try? await channel.send([heartbeat()]).first {
-            tell { $0.answered(beat, answer, sentAt: start) }
+        if let answers = try? await channel.send([heartbeat(), Role.question]) {
+            // A node of a cluster refuses the heartbeat itself when it is no master any more.
+            if !answers[0].isError, case .replica(let mustBeLeft) = role.finding(answers[1]) {
+                if mustBeLeft {
+                    for connection in [calls, channel] { connection.reconnect(because: "it led to a replica") }
+                }
+                return .notTracking
+            }
+            tell { $0.answered(beat, answers[0], sentAt: start) }
         }
         // A connection may have been lost meanwhile.
         return state.withLock { $0.isOn } ? .tracking : .notConnected

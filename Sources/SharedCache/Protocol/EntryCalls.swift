@@ -47,6 +47,7 @@ struct Look {
 
     mutating func take(_ answers: [RedisValue], _ action: String) throws(StoreError) {
         do throws(StoreError) {
+            try Engine.check(answers[1], doing: action)
             guard let tail = try EngineEntry.bytes(answers[0], action), let length = answers[1].integer else {
                 return
             }

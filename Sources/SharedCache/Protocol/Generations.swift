@@ -3,11 +3,10 @@ import RedisWire
 
 /// Asks for the current generation, and begins the first one if there is none.
 struct FindGeneration: EngineCall {
-    private enum Stage { case beginning, asked, replacing }
-
     let action: String
     private let asksAnyway: Bool
-    private var stage = Stage.beginning
+    /// How often a generation was to begin.
+    private var attempts = 0
 
     /// - Parameter asksAnyway: also if a generation is known, which may not be the current one any more: no command
     ///   follows by which that would come out.
@@ -20,29 +19,26 @@ struct FindGeneration: EngineCall {
         _ answers: [RedisValue],
         _ view: SharedView
     ) throws(StoreError) -> EngineStep<Generation> {
-        if stage == .beginning {
+        guard let present = answers.last else {
             if !asksAnyway, let known = view.generation { return .done(known) }
-            stage = .asked
-            return .send(asking(view, replacing: false))
+            return .send([view.askGeneration])
         }
-        try Engine.check(answers[1], doing: action)
-        if let found = Generation(answers[1]) {
+        try Engine.check(present, doing: action)
+        if let found = Generation(present) {
             view.withView { $0.learn(found) }
             return .done(found)
         }
-        if stage == .replacing {
+        // Bytes that are no generation are another program's. Where there are none, a plain `SET` could replace a generation
+        // that another process begins now.
+        let isForeign = present.bytes != nil
+        if attempts > 0, !isForeign { try Engine.check(answers[0], doing: action) }
+        if attempts == 2 {
             throw StoreError(.unreachable, action: action, reason: "\(view.names.generation) keeps changing")
         }
-        stage = .replacing
-        return .send(asking(view, replacing: true))
-    }
-
-    /// - Parameter replacing: whether to replace bytes that no cache has written.
-    private func asking(_ view: SharedView, replacing: Bool) -> [RedisCommand] {
-        let name = RedisCommand.Argument.text(view.names.generation)
-        let set: [RedisCommand.Argument] = ["SET", name, .text(Generation.random().description)]
-        // Another process may be the first.
-        return [RedisCommand(replacing ? set : set + ["NX"]), ["GET", name]]
+        attempts += 1
+        let new = RedisCommand.Argument.text(Generation.random().description)
+        let set: [RedisCommand.Argument] = ["SET", .text(view.names.generation), new]
+        return .send([RedisCommand(isForeign ? set : set + ["NX"]), view.askGeneration])
     }
 }
 

@@ -142,6 +142,6 @@ struct Engine: Sendable {
             case "NOANSWER", "MOVED", "ASK": .unreachable
             default: .io
             }
-        throw StoreError(code, action: action, reason: "the server refused: \(error.message)")
+        throw StoreError(code, action: action, reason: "the server refused: \(error.textWithoutArguments)")
     }
 }

@@ -36,6 +36,8 @@ extension SharedStore {
                 guard let entry = entry(at: look.entry, values[2 * index], length: values[2 * index + 1]) else {
                     continue
                 }
+                // It says nothing about the entry: the server does not answer, or does not let this client look.
+                if case .failure(let error) = entry, [.unreachable, .io].contains(error.code) { throw error }
                 if !body(entry) { return false }
             }
             return true
@@ -53,10 +55,10 @@ extension SharedStore {
         _ tail: RedisValue,
         length: RedisValue
     ) -> Result<EntryInformation, StoreError>? {
+        let action = "listing entries"
         do throws(StoreError) {
-            guard let tail = try EngineEntry.bytes(tail, "listing entries"), let length = length.integer else {
-                return nil
-            }
+            try Engine.check(length, doing: action)
+            guard let tail = try EngineEntry.bytes(tail, action), let length = length.integer else { return nil }
             return .success(try place.information(ofTail: tail, byteCount: Int(length)))
         } catch {
             return .failure(StoreError(error.code, path: place.name, action: error.action, reason: error.reason))
