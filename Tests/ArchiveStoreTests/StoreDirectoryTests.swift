@@ -151,7 +151,9 @@ import Testing
                         }
                         opened.add(kind)
                     } catch {
-                        refused.add(error as? StoreError ?? StoreError(.io, path: path, action: "\(error)", reason: ""))
+                        refused.add(
+                            error as? StoreError ?? StoreError(.io, path: path, action: "\(error)", reason: "")
+                        )
                     }
                 }
                 #expect(opened.all == [StoreKind(directory: path)])

@@ -90,7 +90,11 @@ import Testing
         let foreign = try findsGeneration([.null], [.null, .bulk(Array("else".utf8))])
         #expect(foreign.keeps == [true, false])
         let new = Generation.random()
-        let found = try findsGeneration([.null], [.null, .null], [.simple("OK"), .bulk(Array(new.description.utf8))])
+        let found = try findsGeneration(
+            [.null],
+            [.null, .null],
+            [.simple("OK"), .bulk(Array(new.description.utf8))]
+        )
         #expect(found.found == new)
         #expect(try findsGeneration([.bulk(Array(new.description.utf8))]).keeps.isEmpty)
     }

@@ -312,7 +312,8 @@ struct SharedClusterTests {
         let killed = (kept + 1) % 3
         fleet.cluster.servers[killed].kill()
         let (gone, there) = (
-            Self.keys.filter { fleet.firstMaster(of: $0) == killed }, Self.keys.filter { fleet.firstMaster(of: $0) != killed }
+            Self.keys.filter { fleet.firstMaster(of: $0) == killed },
+            Self.keys.filter { fleet.firstMaster(of: $0) != killed }
         )
         while tier.owedKeyCount == 0 { _ = await code { try await cache.save("lost", forKey: gone[0]) } }
         for key in there.prefix(6) {

@@ -58,7 +58,11 @@ import Testing
             DispatchQueue.concurrentPerform(iterations: 2) { number in
                 let layout: DiskSettings.Layout = number == 0 ? .files : .automatic
                 do throws(CacheError) {
-                    let cities = try Cache<City>(name: name, directory: directory.url, disk: DiskSettings(layout: layout))
+                    let cities = try Cache<City>(
+                        name: name,
+                        directory: directory.url,
+                        disk: DiskSettings(layout: layout)
+                    )
                     try cities.save(City(name: "\(number)", population: number), forKey: "\(number)")
                 } catch {
                     // The one that has a layout may find the other layout.

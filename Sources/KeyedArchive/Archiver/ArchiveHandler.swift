@@ -72,7 +72,9 @@ final class ArchiveHandler: @unchecked Sendable {
     }
 
     /// A Codable value is decoded as the type that is asked for, so an object of a subclass would come back as another one.
-    private static func subclass(_ type: Any.Type, of base: Any.Type, _ archiver: KeyedArchiver) -> ArchiveWriter.UID {
+    private static func subclass(_ type: Any.Type, of base: Any.Type, _ archiver: KeyedArchiver)
+        -> ArchiveWriter.UID
+    {
         let (name, baseName) = (ClassNames.name(of: type), ClassNames.name(of: base))
         archiver.record(
             ArchiveError(

@@ -23,7 +23,9 @@ final class BroughtClient: TierClient {
                 let start = ContinuousClock.now
                 do throws(RedisError) {
                     let answer = try await client.send([heartbeat]).first
-                    if case .error(let refusal)? = answer { throw RedisError(.refused, String(refusal.textWithoutArguments)) }
+                    if case .error(let refusal)? = answer {
+                        throw RedisError(.refused, String(refusal.textWithoutArguments))
+                    }
                     observer(.verified(since: start))
                 } catch {
                     observer(.lost(error))
