@@ -82,7 +82,7 @@ final class StoreFolder: Sendable {
         // Only one process at a time makes a directory a store's. Of two with different kinds, both would find it empty, and
         // the second one's marker would replace the first one's.
         try attempt("locking the store's directory", path, root.lock())
-        defer { bestEffort("closing the directory gives it back") { try root.unlock() } }
+        defer { bestEffort("the lock ends when the directory is closed") { try root.unlock() } }
         if try markedVersion() != nil { return }
         guard try isEmpty() else { throw unmarked }
         try mark()
