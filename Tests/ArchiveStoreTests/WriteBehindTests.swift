@@ -289,6 +289,41 @@ import Testing
     }
 
     /// A condition sees every save that returned before.
+    /// Takes its time to hear of a failure.
+    private final class SlowUser: StoreUser {
+        let failures = Mutex<[String]>([])
+        let isTold = DispatchSemaphore(value: 0)
+        let mayGoOn = DispatchSemaphore(value: 0)
+
+        func isInUse(_ key: String) -> Bool { false }
+        func didEvict(_ entry: EntryInformation) {}
+        func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
+            isTold.signal()
+            _ = mayGoOn.wait(timeout: .now() + .milliseconds(100))
+            failures.withLock { $0.append(key) }
+        }
+    }
+
+    @Test(arguments: ["flush", "close", "removeAll", "settle"])
+    func waitingForAllSavesWaitsUntilFailuresAreTold(call: String) throws {
+        let below = SlowStore()
+        below.open()
+        below.state.withLock { $0.fails = ["a"] }
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        let user = SlowUser()
+        store.setUser(user)
+        try save(1, "a", in: store)
+        user.isTold.wait()
+        switch call {
+        case "flush": #expect(throws: StoreError.self) { try store.flush() }
+        case "close": #expect(throws: StoreError.self) { try store.close() }
+        case "removeAll": try store.removeAll()
+        default: store.settle(nil)
+        }
+        #expect(user.failures.withLock { $0 } == ["a"])
+        user.mayGoOn.signal()
+    }
+
     @Test func conditionsSeeWhatWasDeferred() throws {
         let below = ReferenceStore()
         let store = WriteBehindStore(over: below, byteLimit: 10_000)

@@ -35,6 +35,8 @@ struct DeferredSaves: Sendable {
     private var order: [(place: Int, key: [UInt8])] = []
     private var start = 0
     private var writing: (save: DeferredSave, place: Int)?
+    /// The save that has failed, while its failure is being told.
+    private var failing: (save: DeferredSave, place: Int)?
     /// Saves that are never written, but seen until it is certain that the entries they were to replace are not seen
     /// instead.
     private var dropped: [[UInt8]: (save: DeferredSave, removal: Int)] = [:]
@@ -53,8 +55,6 @@ struct DeferredSaves: Sendable {
     var isClosed = false
     /// The store's user, as long as a save waits, is being written, or has failed and the user is being told.
     private var keptUser: (any StoreUser)?
-    /// The key of the save that has failed, while its failure is being told.
-    private var failing: [UInt8]?
 
     /// Defers a save, unless there is no room for it.
     mutating func put(_ save: DeferredSave, byteLimit: Int) -> Bool {
@@ -93,13 +93,13 @@ struct DeferredSaves: Sendable {
         return nil
     }
 
-    /// Ends the write that ``begin()`` began. If it failed, the key is settled only after ``endTelling()``.
+    /// Ends the write that ``begin()`` began. If it failed, the save is settled only after ``endTelling()``.
     ///
     /// - Returns: whether nothing of the key waits.
     mutating func end(_ save: DeferredSave, _ failure: StoreError?) -> Bool {
-        writing = nil
+        let ended = writing.take()
         byteCount -= save.archive.count
-        defer { if failure != nil { failing = save.key.bytes } }
+        defer { if failure != nil { failing = ended } }
         self.failure = self.failure ?? failure
         return isSettled(save.key)
     }
@@ -150,19 +150,19 @@ struct DeferredSaves: Sendable {
 
     func find(_ key: StoreKey) -> DeferredSave? {
         if let found = waiting[key.bytes] { return found.save }
-        return dropped[key.bytes]?.save ?? beingWritten(key)
+        if let dropped = dropped[key.bytes] { return dropped.save }
+        return writing.flatMap { $0.save.key.bytes == key.bytes ? $0.save : nil }
     }
 
-    private func beingWritten(_ key: StoreKey) -> DeferredSave? {
-        writing.flatMap { $0.save.key.bytes == key.bytes ? $0.save : nil }
-    }
-
+    /// Whether no save of a key waits or is being written, and no failure of one is being told.
     func isSettled(_ key: StoreKey) -> Bool {
-        waiting[key.bytes] == nil && beingWritten(key) == nil && failing != key.bytes
+        waiting[key.bytes] == nil && writing?.save.key.bytes != key.bytes && failing?.save.key.bytes != key.bytes
     }
 
+    /// As above, for all saves with a place up to this one.
     func isSettled(upTo place: Int) -> Bool {
         if let writing, writing.place <= place { return false }
+        if let failing, failing.place <= place { return false }
         for next in order[start...] {
             if next.place > place { return true }
             if waiting[next.key]?.place == next.place { return false }
