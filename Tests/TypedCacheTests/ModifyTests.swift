@@ -32,6 +32,32 @@ import Testing
         return city?.population ?? 0
     }
 
+    /// A save of another value fails, and so does the removal of the value that was read.
+    @Test(arguments: [false, true], [false, true])
+    func aChangeBeginsAnewWhereItsValueIsGone(removes: Bool, isAsync: Bool) async throws {
+        let store = AgreementTests.TestStore()
+        let cities = Cache<City>(over: store, clock: clock)
+        try await cities.save(city, forKey: "a")
+        let seen = Recorder<String?>()
+        let change = { (value: inout City?) in
+            seen.add(value?.name)
+            if seen.all.count == 1 {
+                store.state.withLock { $0 = .init(failsSaves: true, failsRemovals: true) }
+                let new = City(name: "y", population: 2)
+                #expect(throws: CacheError.self) { try cities.sync { try $0.save(new, forKey: "a") } }
+                store.state.withLock { $0 = .init() }
+            }
+            value = removes ? nil : City(name: (value?.name ?? "none") + "+", population: 3)
+        }
+        if isAsync {
+            try await cities.modify(forKey: "a", change)
+        } else {
+            try cities.sync { try $0.modify(forKey: "a", change) }
+        }
+        #expect(seen.all == ["x", nil])
+        #expect(try await cities.fetch(forKey: "a")?.name == (removes ? nil : "none+"))
+    }
+
     @Test(arguments: [MemorySettings(), .none]) func everyIncrementCounts(memory: MemorySettings) throws {
         // The last one is no neighbor of the others, as a cache of another process is not.
         let caches = [

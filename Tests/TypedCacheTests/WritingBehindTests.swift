@@ -1,7 +1,10 @@
+import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
+@testable import ArchiveStore
 @testable import TypedCache
 
 /// A cache whose saves are deferred, and others beside it.
@@ -70,9 +73,55 @@ import Testing
         let error = await #expect(throws: CacheError.self) { try await cities.flush() }
         #expect(error?.code == .invalidDirectory)
         #expect(try await cities.fetch(forKey: "k") == nil)
-        // A failure is counted after the flush that throws it was woken.
-        while cities.statistics.failures == 0 { await pause() }
         #expect(cities.statistics.failures == 1)
         try await cities.flush()
+    }
+
+    /// Once it holds, no write ends before a failure was told.
+    private final class Holder: CacheObserver {
+        private let failed = DispatchSemaphore(value: 0)
+        private let holds = Mutex(false)
+
+        func hold(_ isHolding: Bool) { holds.withLock { $0 = isHolding } }
+
+        func cache(_ name: String, did event: CacheEvent) {
+            if event.kind == .failed { failed.signal() }
+        }
+
+        func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { true }
+
+        func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {
+            if operation == .write, holds.withLock({ $0 }) { failed.wait() }
+        }
+    }
+
+    /// Neither the save nor the removal of the former value succeeds, before the call that deferred the save returns.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func aFailureBeforeTheSaveReturnsHidesTheFormerValue(isBatch: Bool) throws {
+        let store = AgreementTests.TestStore()
+        let place = "/test/\(UUID().uuidString)"
+        let holder = Holder()
+        let behind = WriteBehindStore(over: store, byteLimit: 1 << 20)
+        let cities = Cache<City>(over: behind, place: place, observer: holder)
+        let other = Cache<City>(over: store, place: place)
+        func save(_ number: Int) throws {
+            if isBatch {
+                try cities.save(contentsOf: [("k", city(number))])
+            } else {
+                try cities.save(city(number), forKey: "k")
+            }
+        }
+        try save(1)
+        try cities.flush()
+        store.state.withLock { $0 = .init(failsSaves: true, failsRemovals: true) }
+        holder.hold(true)
+        try save(2)
+        holder.hold(false)
+        for cache in [cities, other] { #expect(try cache.fetch(forKey: "k") == nil) }
+        store.state.withLock { $0 = .init() }
+        #expect(throws: CacheError.self) { try cities.flush() }
+        for cache in [cities, other] { #expect(try cache.fetch(forKey: "k") == nil) }
+        try save(3)
+        for cache in [cities, other] { #expect(try cache.fetch(forKey: "k")?.population == 3) }
     }
 }

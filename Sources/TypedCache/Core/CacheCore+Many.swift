@@ -155,7 +155,11 @@ extension CacheCore {
             return dropped
         }
         release(dropped)
-        memory.notifySiblings(changed: ends.lazy.map { (keys[$0.place], $0.tombstone) })
+        memory.notifySiblings(
+            changed: ends.lazy.compactMap { end in
+                begun[end.place].map { (keys[end.place], end.tombstone.ending($0.start)) }
+            }
+        )
     }
 
     /// Removes the older entries of keys for which the last member was not saved, so that none is taken for that

@@ -80,8 +80,10 @@ extension CacheCore {
     /// - Returns: whether it was still the same.
     func replace(_ former: EntryInformation?, _ key: EntryKey, by new: NewEntry?) throws(CacheError) -> Bool {
         if let new { return try write(new, .ifStill(former)) }
-        if let former { return try remove(key, ifStill: former) }
-        if memory.withLock({ $0.hasTombstone(key) || $0.isUnsaved(key) }) {
+        let hasTombstone = memory.withLock { $0.hasTombstone(key) }
+        // The entry of a key with a tombstone counts as none.
+        if let former { return hasTombstone ? false : try remove(key, ifStill: former) }
+        if hasTombstone || memory.withLock({ $0.isUnsaved(key) }) {
             _ = try remove(key)
         } else {
             // Memory may have an entry that another process has removed.

@@ -139,8 +139,10 @@ extension CacheCore {
         case .always: nil
         case .ifUnchanged: { [memory] _ in memory.withLock { $0.isCurrent(key, start) } }
         case .ifStill(let former):
-            // The entry of a key with a tombstone was read as none.
-            { [memory] entry in entry?.identity == former?.identity || memory.withLock { $0.hasTombstone(key) } }
+            // The entry of a key with a tombstone counts as none.
+            { [memory] entry in
+                memory.withLock { $0.hasTombstone(key) } ? former == nil : entry?.identity == former?.identity
+            }
         }
     }
 
@@ -252,6 +254,6 @@ extension CacheCore {
                 return dropped
             }
         )
-        memory.notifySiblings(changed: key, tombstone: tombstone)
+        memory.notifySiblings(changed: key, tombstone: tombstone.ending(start))
     }
 }

@@ -7,12 +7,23 @@ extension MemoryTier {
         let wasUnsaved: Bool
     }
 
-    /// The change of a key's tombstone: the mark of a key for which the disk may still have an entry that must not be
-    /// used.
+    /// The change of a key's tombstone, see ``Tombstones``.
     enum Tombstone {
-        case add
-        case remove
+        /// The key has one for a failure with this number.
+        case added(failure: Int)
+        /// The key has none for a failure with this number or a lower one.
+        case removed(last: Int)
         case keep
+
+        /// For a failure just now.
+        static var add: Self { .added(failure: Tombstones.countFailure()) }
+        /// For all failures so far: all from before a write, where it ends one.
+        static var remove: Self { .removed(last: .max) }
+
+        /// The same as the end of a write: one for a failure since it began stays.
+        func ending(_ write: Start) -> Self {
+            if case .removed(let last) = self { .removed(last: min(last, write.lastFailure)) } else { self }
+        }
     }
 
     /// The entries that left memory, to be released outside of any lock.

@@ -24,8 +24,7 @@ struct MemoryTier {
     /// Entries that may be out of date: no hit finds them, until they are compared with the store's.
     private var doubtful: [EntryKey: Doubt] = [:]
     private var traffic = OperationTraffic()
-    /// Keys whose old entry should be gone from disk, but could not be removed.
-    private(set) var tombstones: Set<EntryKey> = []
+    private(set) var tombstones = Tombstones()
     /// Entries that memory alone has, because the disk refused them.
     private var unsaved: [EntryKey: EntryInformation] = [:]
     var statistics = CacheStatistics()
@@ -100,7 +99,7 @@ struct MemoryTier {
     /// The entries that the policy gives back, all of which it was given here.
     private func own(_ entries: [EvictionEntry]) -> [MemoryEntry] { entries.compactMap { $0 as? MemoryEntry } }
 
-    func hasTombstone(_ key: EntryKey) -> Bool { !tombstones.isEmpty && tombstones.contains(key) }
+    func hasTombstone(_ key: EntryKey) -> Bool { tombstones.contains(key) }
 
     // MARK: Operations on disk
 
@@ -160,7 +159,7 @@ struct MemoryTier {
         _ tombstone: Tombstone,
         keeping entry: MemoryEntry? = nil
     ) -> Dropped {
-        set(tombstone, key)
+        tombstones.change(key, tombstone.ending(start))
         return end(key, start, isWrite: true, keeping: entry)
     }
 
@@ -213,7 +212,7 @@ struct MemoryTier {
     /// former entry back.
     mutating func invalidate(_ key: EntryKey, tombstone: Tombstone) -> MemoryEntry? {
         traffic.noteChange(key)
-        set(tombstone, key)
+        tombstones.change(key, tombstone)
         return remove(forKey: key)
     }
 
@@ -313,14 +312,6 @@ struct MemoryTier {
         return dropAll()
     }
 
-    private mutating func set(_ tombstone: Tombstone, _ key: EntryKey) {
-        switch tombstone {
-        case .add: tombstones.insert(key)
-        case .remove: if !tombstones.isEmpty { tombstones.remove(key) }
-        case .keep: break
-        }
-    }
-
     /// Forgets everything, and keeps nothing until ``endRemoval()``, nor the entries of operations that are under way
     /// then.
     mutating func beginRemoval() -> Dropped {
@@ -334,8 +325,8 @@ struct MemoryTier {
     }
 
     /// Takes over the tombstones and the removals under way of another cache of the directory.
-    mutating func inherit(_ tombstones: Set<EntryKey>, removalCount: Int) {
-        self.tombstones.formUnion(tombstones)
+    mutating func inherit(_ tombstones: Tombstones, removalCount: Int) {
+        self.tombstones.add(tombstones)
         traffic.inherit(removals: removalCount)
     }
 
@@ -346,5 +337,5 @@ struct MemoryTier {
     }
 
     /// Called after everything was removed from disk.
-    mutating func removeTombstones() { tombstones.removeAll() }
+    mutating func removeTombstones() { tombstones = Tombstones() }
 }

@@ -16,6 +16,8 @@ struct OperationTraffic {
         fileprivate let doubts: (key: Int, all: Int)
         /// Whether a write was under way already.
         fileprivate let isContended: Bool
+        /// The number of the last failure that left a tombstone, see ``Tombstones``.
+        let lastFailure: Int
     }
 
     /// Whether the entry of an operation that ends may be kept.
@@ -74,7 +76,8 @@ struct OperationTraffic {
             drops: state.drops,
             invalidations: invalidations,
             doubts: (state.doubts, doubts),
-            isContended: isContended
+            isContended: isContended,
+            lastFailure: Tombstones.lastFailure
         )
     }
 

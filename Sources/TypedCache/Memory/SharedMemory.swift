@@ -34,11 +34,12 @@ final class SharedMemory: Sendable {
         let (tombstones, removalCount) = Self.places.withLock { places in
             places[directory, default: Place()].members.append(Member(memory: self))
             let place = places[directory, default: Place()]
-            places[directory]?.tombstones = []
+            places[directory]?.tombstones = Tombstones()
             return (place.tombstones, place.removalCount)
         }
-        let known = siblings.first?.withLock { $0.tombstones } ?? []
-        withLock { $0.inherit(tombstones.union(known), removalCount: removalCount) }
+        var known = siblings.first?.withLock { $0.tombstones } ?? Tombstones()
+        known.add(tombstones)
+        withLock { [known] in $0.inherit(known, removalCount: removalCount) }
     }
 
     deinit {
@@ -75,7 +76,7 @@ final class SharedMemory: Sendable {
     private struct Place: Sendable {
         var members: [Member] = []
         /// The tombstones that the last member has left.
-        var tombstones: Set<EntryKey> = []
+        var tombstones = Tombstones()
         /// How many removals of everything are under way.
         var removalCount = 0
     }
