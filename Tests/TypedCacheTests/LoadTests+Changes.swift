@@ -38,6 +38,40 @@ extension LoadTests {
         }
     }
 
+    /// A fetch that begins behind a change gets no error of a load from before it.
+    @Test(.timeLimit(.minutes(1)), arguments: Change.allCases, [false, true])
+    func anErrorFromBeforeAChangeIsNotRemembered(change: Change, isBulk: Bool) async throws {
+        let cities = try cache()
+        let other = try cache()
+        let saved = City(name: "saved", population: 2)
+        let expiration = Expiration.after(.seconds(1))
+        let options = LoadOptions(failureLifetime: .seconds(3_600))
+        let source = Source(.failure(Refusal()), isOpen: false)
+        let load = Task { () async throws -> City? in
+            guard isBulk else {
+                return try await cities.fetch(forKey: "a", options: options) { try await source.load() }
+            }
+            let loaded = try await cities.fetch(forKeys: ["a"], options: options) { _ in
+                ["a": try await source.load()]
+            }
+            return loaded["a"]
+        }
+        await source.hasRun(1)
+        switch change {
+        case .remove: try await cities.remove(forKey: "a")
+        case .removeAll: try await cities.removeAll()
+        case .save: try await cities.save(saved, forKey: "a", expiration: expiration)
+        case .removeByAnother: try await other.remove(forKey: "a")
+        case .saveByAnother: try await other.save(saved, forKey: "a", expiration: expiration)
+        case .modify: try await cities.modify(forKey: "a", expiration: expiration) { $0 = saved }
+        }
+        source.open()
+        await #expect(throws: Refusal.self) { try await load.value }
+        clock.advance(by: 2)
+        let later = try await cities.fetch(forKey: "a", options: options) { City(name: "later", population: 1) }
+        #expect(later.name == "later")
+    }
+
     /// A fetch that begins behind a removal does not get a value from before it.
     @Test(
         .timeLimit(.minutes(1)),

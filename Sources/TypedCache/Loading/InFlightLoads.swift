@@ -270,8 +270,11 @@ final class InFlightLoads: Sendable {
         return failure.flatMap { $0.holds(at: now) ? $0.error : nil }
     }
 
-    func remember(_ error: any Error, of key: EntryKey, at now: TimeInterval, for time: TimeInterval) {
-        let former = change { state in
+    /// Has later fetches throw the error of a load, unless the load was forgotten: then the error is from before a change.
+    func remember(_ error: any Error, of load: KeyLoad, at now: TimeInterval, for time: TimeInterval) {
+        let key = load.key
+        let former = change { state -> [Failure] in
+            guard state.loads[key] === load else { return [] }
             let isFull = state.failures.count >= Self.mostFailures
             let former = isFull ? Array(state.failures.values) : state.failures[key].map { [$0] } ?? []
             if isFull { state.failures = [:] }

@@ -272,7 +272,7 @@ extension LoadPlan {
         if Task.isCancelled { return end(load, .failed(error)) }
         core.recorder.record(.loadFailed, load.key, cause: error)
         if let time = options.failureLifetime {
-            core.loads.remember(error, of: load.key, at: core.now, for: time / .seconds(1))
+            core.loads.remember(error, of: load, at: core.now, for: time / .seconds(1))
         }
         end(load, .failed(error))
     }
