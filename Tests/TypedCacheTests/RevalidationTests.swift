@@ -156,6 +156,24 @@ import Testing
         #expect(try await cities.fetch(forKey: "b") == new)
     }
 
+    /// The former deadline counts in no cache of the directory any more.
+    @Test func aRenewalToAnEarlierDeadlineCountsEverywhere() async throws {
+        let cities = try cache()
+        let other = try cache()
+        _ = try await cities.fetch(forKey: "a", expiration: .after(.seconds(3_600))) { [old] _ in .new(old) }
+        #expect(try await other.fetch(forKey: "a") == old)
+        clock.advance(by: 1)
+        let options = LoadOptions(earlyRefresh: 1e12)
+        _ = try await cities.fetch(forKey: "a", options: options, expiration: .after(.seconds(10))) { _ in
+            .unchanged()
+        }
+        while cities.statistics.revalidations < 1 || !cities.core.loads.isEmpty { await pause() }
+        for cache in [cities, other] { #expect(try await cache.fetch(forKey: "a") == old) }
+        clock.advance(by: 20)
+        // The other one first: a fetch that finds an expired entry has all caches drop it.
+        for cache in [other, cities, try cache()] { #expect(try await cache.fetch(forKey: "a") == nil) }
+    }
+
     enum Change: CaseIterable, Sendable { case remove, removeAll, save, removeByAnother, saveByAnother }
 
     @Test(arguments: Change.allCases, [MemorySettings(), .none])

@@ -151,6 +151,8 @@ extension CacheCore {
         guard memory.withLock({ $0.isCurrent(key, load) }) else { return .gone }
         memory.drainSiblings(key)
         foreignChanges?.expect(key)
+        // The other caches know the former deadline, which may be the later one.
+        defer { memory.notifySiblings(dropped: key) }
         do throws(StoreError) {
             return try moved(entry, to: { deadline }).map { .renewed($0) } ?? .gone
         } catch {
