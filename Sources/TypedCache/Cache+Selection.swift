@@ -41,8 +41,9 @@ extension Cache {
     /// Removes every entry that is chosen and has not expired.
     ///
     /// Blocks on disk I/O. Values that memory alone has, because the disk refused them, are entries here, with the size
-    /// of their archives. An entry that is saved while this runs may or may not be looked at; one that is saved over
-    /// after it was chosen stays.
+    /// of their archives. An entry that is saved while this runs may or may not be looked at. One that is saved over
+    /// after it was chosen stays; so does one on disk whose deadline is moved in between, by a read of an entry with an
+    /// idle time or by ``extend(forKey:expiration:)``.
     ///
     /// ```swift
     /// let month = Date.now.addingTimeInterval(-30 * 86_400)

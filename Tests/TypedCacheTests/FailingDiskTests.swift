@@ -301,6 +301,26 @@ import Testing
         #expect(try await !cities.remove(forKey: "a"))
     }
 
+    /// Reading it moves its idle deadline: it is the same entry all the same.
+    @Test(arguments: [true, false]) func itIsTheSameEntryWhereItIsReadMeanwhile(isAsync: Bool) async throws {
+        let cities = cache(over: try failingStore())
+        let idle = Expiration.afterIdle(.seconds(80))
+        _ = try await cities.fetch(forKey: "a", expiration: idle) { City(name: "loaded", population: 1) }
+        let key = try EntryKey("a")
+        let read = { [clock] (entry: CacheEntry) in
+            clock.advance(by: 40)
+            return (try? cities.sync { try $0.fetch(forKey: entry.key) }) != nil
+        }
+        let known = try #require(cities.core.memory.unsavedInformation(key))
+        #expect(read(CacheEntry(known)))
+        #expect(cities.core.memory.extend(unsaved: known, key, to: clock.now + 100))
+        #expect(try await cities.fetch(forKey: "a")?.population == 1)
+        let count =
+            isAsync ? try await cities.removeAll(where: read) : try cities.sync { try $0.removeAll(where: read) }
+        #expect(count == 1)
+        #expect(try await cities.fetch(forKey: "a") == nil)
+    }
+
     /// A volume that is said to be full, under real stores.
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func onAFullVolume(layout: DiskSettings.Layout) async throws {

@@ -65,13 +65,16 @@ struct MemoryTier {
         return information.expiring(at: Date(timeIntervalSinceReferenceDate: deadline))
     }
 
+    /// Whether memory alone has this entry, with whatever deadline.
+    func isUnsaved(_ entry: EntryInformation, _ key: EntryKey) -> Bool {
+        !unsaved.isEmpty && unsaved[key]?.isSave(of: entry) == true
+    }
+
     /// Gives an entry that memory alone has another deadline, if it is still the same one.
     ///
     /// - Returns: whether it was; and the entries that left memory.
     mutating func extend(unsaved former: EntryInformation, _ key: EntryKey, to deadline: Date?) -> (Bool, Dropped) {
-        guard unsavedInformation(key) == former, let entry = table.entry(forKey: key) else {
-            return (false, Dropped())
-        }
+        guard isUnsaved(former, key), let entry = table.entry(forKey: key) else { return (false, Dropped()) }
         let information = former.expiring(at: deadline)
         let extended = entry.copy(information.attributes)
         var dropped = Dropped()

@@ -171,7 +171,7 @@ final class SharedMemory: Sendable {
     func takeUnsaved(_ key: EntryKey, ifStill entry: EntryInformation) -> Bool {
         for member in [self] + siblings {
             let (isTaken, dropped) = member.withLock { memory -> (Bool, MemoryEntry?) in
-                guard memory.unsavedInformation(key) == entry else { return (false, nil) }
+                guard memory.isUnsaved(entry, key) else { return (false, nil) }
                 return (true, memory.invalidate(key, tombstone: .keep))
             }
             _ = consume dropped
