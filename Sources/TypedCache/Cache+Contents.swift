@@ -118,7 +118,8 @@ extension Cache {
 
     /// Removes every entry that was saved with a tag and is there when the call starts.
     ///
-    /// Blocks on disk I/O.
+    /// Blocks on disk I/O. Of a value that memory alone has, because the disk refused it, its own tags count; the older
+    /// value on disk goes with it.
     ///
     /// - Parameter tag: 1 to 256 UTF-8 bytes, compared byte by byte.
     /// - Returns: how many there were.

@@ -59,7 +59,7 @@ extension Cache {
     @discardableResult
     public func removeAll(where isChosen: (CacheEntry) -> Bool) throws(CacheError) -> Int {
         var count = 0
-        let unsaved = try core.unsavedEntries()
+        let unsaved = try core.unsavedEntries { core.freshness(of: $0) == .fresh }
         for entry in unsaved where isChosen(CacheEntry(entry.information)) {
             if try core.remove(entry) { count += 1 }
         }
@@ -86,7 +86,9 @@ extension Cache {
     ) async throws(CacheError) -> Int {
         var count = 0
         let core = core
-        let unsaved = try await core.queues.runThrowing { () throws(CacheError) in try core.unsavedEntries() }
+        let unsaved = try await core.queues.runThrowing { () throws(CacheError) in
+            try core.unsavedEntries { core.freshness(of: $0) == .fresh }
+        }
         for entry in unsaved where isChosen(CacheEntry(entry.information)) {
             let isRemoved = try await core.queues.runThrowing { () throws(CacheError) in try core.remove(entry) }
             if isRemoved { count += 1 }

@@ -321,6 +321,40 @@ import Testing
         #expect(try await cities.fetch(forKey: "a") == nil)
     }
 
+    /// A former value on disk that is fresh, and a newer one that the disk has refused.
+    private func cachesWithFreshFormer(
+        tags: Set<String>,
+        newTags: Set<String>
+    ) async throws -> (Cache<City>, other: Cache<City>) {
+        let store = try WatchedStore(directory)
+        let cities = cache(over: store)
+        #expect(try await fetch(cities, tags: tags) == 1)
+        store.interfere { $0.save = { _ throws(StoreError) in throw WatchedStore.failure } }
+        clock.advance(by: 1)
+        // So eagerly that chance has no say.
+        #expect(try await fetch(cities, "a", LoadOptions(earlyRefresh: 1e12), tags: newTags) == 1)
+        while try await cities.fetch(forKey: "a")?.population != 2 { await pause() }
+        return (cities, cache(over: store))
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [[], ["t"], ["u"]] as [Set<String>], [false, true])
+    func itsRemovalByTagBringsNoFormerOneBack(tags: Set<String>, isByAnother: Bool) async throws {
+        let (cities, other) = try await cachesWithFreshFormer(tags: tags, newTags: ["t"])
+        #expect(try await (isByAnother ? other : cities).removeAll(tagged: "t") == 1)
+        for cache in [cities, other] { #expect(try await cache.fetch(forKey: "a") == nil) }
+        #expect(cities.statistics.removals + other.statistics.removals == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func itOutlivesTheFormerOneThatHasATag(isByAnother: Bool) async throws {
+        let (cities, other) = try await cachesWithFreshFormer(tags: ["t"], newTags: ["u"])
+        #expect(try await (isByAnother ? other : cities).removeAll(tagged: "t") == 1)
+        #expect(try await cities.fetch(forKey: "a")?.population == 2)
+        #expect(try await other.fetch(forKey: "a") == nil && other.entries().all().isEmpty)
+        #expect(try await other.removeAll(tagged: "u") == 1)
+        #expect(try await cities.fetch(forKey: "a") == nil)
+    }
+
     /// A volume that is said to be full, under real stores.
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func onAFullVolume(layout: DiskSettings.Layout) async throws {

@@ -1,8 +1,10 @@
+import Dispatch
 import Foundation
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import ArchiveStore
 @testable import TypedCache
 
 /// Removals, saves and failures while a key is loaded.
@@ -106,6 +108,40 @@ extension LoadTests {
         source.open()
         #expect(try await former.value.name == "loaded")
         #expect(try await cities.fetch(forKey: "a")?.name == "later")
+    }
+
+    /// A removal by tag is told to the directory's other caches before the disk: their loads do not undo it.
+    @Test(.timeLimit(.minutes(1)), arguments: [DiskSettings.Layout.packed, .files])
+    func aRemovalByTagOutlivesALoadOfAnotherCache(layout: DiskSettings.Layout) async throws {
+        let path = directory.url.path
+        let store: any ArchiveStore =
+            layout == .files
+            ? try FileStore(directory: path, create: true) : try PackedStore(directory: path, create: true)
+        let watched = WatchedStore(store)
+        let cities = Cache<City>(over: watched, place: path, clock: clock)
+        let other = Cache<City>(over: try directory.store(""), place: path, clock: clock)
+        // Of use still, so that it stays on disk.
+        let expiration = Expiration.after(.seconds(1)).servingStaleOnError(for: .seconds(3_600))
+        let old = City(name: "old", population: 0)
+        try await cities.save(old, forKey: "a", expiration: expiration, tags: ["t"])
+        clock.advance(by: 2)
+        let source = Source(isOpen: false)
+        let isDone = DispatchSemaphore(value: 0)
+        let load = Task {
+            defer { isDone.signal() }
+            return try await other.fetch(forKey: "a", tags: ["t"]) { try await source.load() }
+        }
+        await source.hasRun(1)
+        // The disk has lost the entry, and no cache was told so.
+        watched.interfere { interference in
+            interference.removed = { _ in
+                source.open()
+                isDone.wait()
+            }
+        }
+        #expect(try await cities.removeAll(tagged: "t") == 1)
+        #expect(try await load.value.name == "loaded")
+        for cache in [cities, other] { #expect(try await cache.fetch(forKey: "a") == nil) }
     }
 
     /// Removals at any moment of a load, many times: nothing that was loaded before comes back.

@@ -62,12 +62,12 @@ extension CacheCore {
         }
     }
 
-    /// The usable entries that memory alone has, here and in the other caches, and the older entries that the disk has
-    /// for their keys. Blocks on disk I/O.
-    func unsavedEntries() throws(CacheError) -> [UnsavedEntry] {
+    /// The chosen ones among the entries that memory alone has, here and in the other caches, and the older entries that
+    /// the disk has for their keys. Blocks on disk I/O.
+    func unsavedEntries(where isChosen: (EntryInformation) -> Bool) throws(CacheError) -> [UnsavedEntry] {
         try checkUsable()
         var entries: [UnsavedEntry] = []
-        for (key, entry) in memory.unsavedEntries where freshness(of: entry) == .fresh {
+        for (key, entry) in memory.unsavedEntries where isChosen(entry) {
             let onDisk = try wrapping(key) { () throws(StoreError) in try information(key) }
             entries.append(UnsavedEntry(key: key, information: entry, onDisk: onDisk))
         }
@@ -110,30 +110,31 @@ extension CacheCore {
 
     /// Removes every entry that has a tag. Blocks on disk I/O.
     func removeAll(tagged tag: String) throws(CacheError) -> Int {
-        try checkUsable()
-        var batch = WriteBatch(core: self)
+        var count = 0
+        let unsaved = try unsavedEntries { $0.attributes.has(tag: tag) }
+        for entry in unsaved where try remove(entry) { count += 1 }
+        var batch = WriteBatch(core: self, tagged: tag)
         var begun: Set<EntryKey> = []
+        // The other caches, and values, are released after the store has given up its lock.
+        let others = memory.siblings
         var formers: [MemoryEntry] = []
-        let unsaved = Set(memory.takeUnsaved(tagged: tag) + memory.takeSiblingsUnsaved(tagged: tag))
-        for key in unsaved {
-            loads.forget(key)
-            recorder.record(.removed, key)
-        }
-        let removedCount = try removing(as: .removed, during: .remove, except: unsaved) {
-            removed throws(StoreError) in
+        count += try removing(as: .removed, during: .remove, tagged: tag) { removed throws(StoreError) in
             try store.removeAll(tagged: tag) { entry in
                 // The entry leaves memory before the disk, so that memory does not serve one that another process sees
-                // to be gone.
+                // to be gone, and loads that are under way, here or in the other caches, do not bring it back.
                 guard let key = try? EntryKey(entry.key), begun.insert(key).inserted else { return }
-                let write = memory.withLock { $0.beginWrite(key) }
+                let write = memory.withLock { $0.beginWrite(key, tagged: tag) }
                 batch.add(key, write)
-                // Values are released after the store has given up its lock.
                 if let former = write.former { formers.append(former) }
+                for other in others {
+                    let former = other.withLock { $0.invalidate(key, tombstone: .keep, tagged: tag) }
+                    if let former { formers.append(former) }
+                }
             } removed: { entry in
                 removed(entry)
             }
         }
-        return removedCount + unsaved.count
+        return count
     }
 
     /// Removes every entry that is of no use any more. Blocks on disk I/O.
@@ -165,11 +166,11 @@ extension CacheCore {
         }
     }
 
-    /// - Parameter told: keys that were counted and told of already, because memory alone had an entry for them.
+    /// - Parameter tag: the tag by which a call removes entries; `nil` where they go by themselves.
     private func removing(
         as occurrence: Occurrence,
         during operation: CacheOperation,
-        except told: Set<EntryKey> = [],
+        tagged tag: String? = nil,
         _ body: (_ removed: (EntryInformation) -> Void) throws(StoreError) -> Void
     ) throws(CacheError) -> Int {
         try checkUsable()
@@ -182,11 +183,12 @@ extension CacheCore {
             try listeners.observing(operation) { () throws(StoreError) in
                 try body { entry in
                     let key = try? EntryKey(entry.key)
-                    if let key {
-                        if occurrence == .removed { invalidate(key) } else { drop(key) }
-                        if occurrence == .removed { removed.append(key) }
+                    if let key, let tag {
+                        invalidate(key, tagged: tag)
+                        removed.append(key)
+                    } else if let key {
+                        drop(key)
                     }
-                    if let key, told.contains(key) { return }
                     count += 1
                     recorder.record(occurrence, key)
                 }

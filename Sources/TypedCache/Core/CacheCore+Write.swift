@@ -245,7 +245,8 @@ extension CacheCore {
         since start: MemoryTier.Start,
         _ tombstone: MemoryTier.Tombstone,
         keeping entry: MemoryEntry? = nil,
-        unsaved: EntryInformation? = nil
+        unsaved: EntryInformation? = nil,
+        tagged tag: String? = nil
     ) {
         release(
             memory.withLock { memory in
@@ -254,6 +255,6 @@ extension CacheCore {
                 return dropped
             }
         )
-        memory.notifySiblings(changed: key, tombstone: tombstone.ending(start))
+        memory.notifySiblings(changed: key, tombstone: tombstone.ending(start), tagged: tag)
     }
 }

@@ -281,9 +281,11 @@ extension CacheCore: StoreUser {
     }
 
     /// Has memory forget a key, here and in the other caches, after its entry on disk has changed or is gone.
-    func invalidate(_ key: EntryKey, tombstone: MemoryTier.Tombstone = .keep) {
-        let dropped = memory.withLock { $0.invalidate(key, tombstone: tombstone) }
+    ///
+    /// - Parameter tag: the tag by which it was removed; `nil` for any other change.
+    func invalidate(_ key: EntryKey, tombstone: MemoryTier.Tombstone = .keep, tagged tag: String? = nil) {
+        let dropped = memory.withLock { $0.invalidate(key, tombstone: tombstone, tagged: tag) }
         _ = consume dropped
-        memory.notifySiblings(changed: key, tombstone: tombstone)
+        memory.notifySiblings(changed: key, tombstone: tombstone, tagged: tag)
     }
 }

@@ -46,14 +46,25 @@ struct WriteTicket: ~Copyable {
 /// A change is known by its place in the batch, so that no key is looked for.
 struct WriteBatch: ~Copyable {
     private let core: CacheCore
+    /// The tag by which the entries are removed; `nil` for any other change.
+    private let tag: String?
     private var keys: [EntryKey]
     /// The changes, at the places of their keys; `nil` where one has ended, or none began.
     private var begun: [MemoryTier.BegunWrite?]
 
-    init(core: CacheCore, _ keys: [EntryKey] = [], _ begun: [MemoryTier.BegunWrite?] = []) {
+    init(core: CacheCore, _ keys: [EntryKey], _ begun: [MemoryTier.BegunWrite?]) {
         self.core = core
         self.keys = keys
         self.begun = begun
+        tag = nil
+    }
+
+    /// No changes yet, all of which are removals of entries with a tag.
+    init(core: CacheCore, tagged tag: String) {
+        self.core = core
+        self.tag = tag
+        keys = []
+        begun = []
     }
 
     /// Adds a change of a key that the batch has no change of, behind the others.
@@ -97,7 +108,7 @@ struct WriteBatch: ~Copyable {
 
     deinit {
         for (key, write) in zip(keys, begun) {
-            if let write { core.endWrite(key, since: write.start, .keep) }
+            if let write { core.endWrite(key, since: write.start, .keep, tagged: tag) }
         }
     }
 }

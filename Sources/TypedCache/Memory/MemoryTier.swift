@@ -45,13 +45,17 @@ struct MemoryTier {
         return entry
     }
 
+    /// Takes out the entry of a key that is changed on disk.
+    ///
+    /// - Parameter tag: the tag by which the entry on disk is removed; `nil` for any other change. An entry that memory
+    ///   alone has, and that lacks this tag, stays.
+    private mutating func remove(forKey key: EntryKey, tagged tag: String?) -> MemoryEntry? {
+        if let tag, let entry = unsaved[key], !entry.attributes.has(tag: tag) { return nil }
+        return remove(forKey: key)
+    }
+
     /// Whether memory alone has the entry for a key.
     func isUnsaved(_ key: EntryKey) -> Bool { !unsaved.isEmpty && unsaved[key] != nil }
-
-    /// The keys of the entries with a tag that memory alone has.
-    func unsavedKeys(tagged tag: String) -> [EntryKey] {
-        unsaved.filter { $0.value.attributes.tags.contains { $0.utf8.elementsEqual(tag.utf8) } }.map(\.key)
-    }
 
     /// The information of the entries that memory alone has, with the deadlines that reading has moved.
     var unsavedEntries: [(key: EntryKey, information: EntryInformation)] {
@@ -110,9 +114,11 @@ struct MemoryTier {
 
     /// Begins to save or remove an entry. Takes the former entry out of memory and gives it back: it must not be used
     /// any more.
-    mutating func beginWrite(_ key: EntryKey) -> BegunWrite {
+    ///
+    /// - Parameter tag: see ``remove(forKey:tagged:)``.
+    mutating func beginWrite(_ key: EntryKey, tagged tag: String? = nil) -> BegunWrite {
         let wasUnsaved = isUnsaved(key)
-        let former = remove(forKey: key)
+        let former = remove(forKey: key, tagged: tag)
         return BegunWrite(start: traffic.begin(key, isWrite: true), former: former, wasUnsaved: wasUnsaved)
     }
 
@@ -213,10 +219,12 @@ struct MemoryTier {
 
     /// Forgets a key after another cache has changed its entry, and keeps reads that are under way from bringing the
     /// former entry back.
-    mutating func invalidate(_ key: EntryKey, tombstone: Tombstone) -> MemoryEntry? {
+    ///
+    /// - Parameter tag: see ``remove(forKey:tagged:)``.
+    mutating func invalidate(_ key: EntryKey, tombstone: Tombstone, tagged tag: String? = nil) -> MemoryEntry? {
         traffic.noteChange(key)
         tombstones.change(key, tombstone)
-        return remove(forKey: key)
+        return remove(forKey: key, tagged: tag)
     }
 
     /// Forgets a key after its entry was given up or has expired. A load of the key stays valid. An entry that memory

@@ -93,7 +93,9 @@ final class SharedMemory: Sendable {
 
     private static let places = RankedMutex<[String: Place]>([:], rank: CacheLocks.siblings)
 
-    private var siblings: [SharedMemory] {
+    /// The other caches of the directory. A caller that has a lock releases them behind it: it may have the last
+    /// reference to one that the program has dropped.
+    var siblings: [SharedMemory] {
         Self.places.withLock { places in
             guard let members = places[directory]?.members, members.count > 1 else { return [] }
             return members.compactMap(\.memory).filter { $0 !== self }
@@ -102,17 +104,22 @@ final class SharedMemory: Sendable {
 
     /// Has the other caches forget a key, after its entry on disk has changed.
     ///
-    /// - Parameter tombstone: whether the key has a tombstone in them, too.
-    func notifySiblings(changed key: EntryKey, tombstone: MemoryTier.Tombstone) {
-        notifySiblings(changed: CollectionOfOne((key, tombstone)))
+    /// - Parameters:
+    ///   - tombstone: whether the key has a tombstone in them, too.
+    ///   - tag: the tag by which the entry on disk was removed; `nil` for any other change.
+    func notifySiblings(changed key: EntryKey, tombstone: MemoryTier.Tombstone, tagged tag: String? = nil) {
+        notifySiblings(changed: CollectionOfOne((key, tombstone)), tagged: tag)
     }
 
     /// Has the other caches forget some keys, each with its tombstone. The siblings are looked for once.
-    func notifySiblings(changed keys: some Collection<(EntryKey, MemoryTier.Tombstone)>) {
+    func notifySiblings(
+        changed keys: some Collection<(EntryKey, MemoryTier.Tombstone)>,
+        tagged tag: String? = nil
+    ) {
         for other in siblings {
             for (key, tombstone) in keys {
                 other.loads.forget(key)
-                let dropped = other.withLock { $0.invalidate(key, tombstone: tombstone) }
+                let dropped = other.withLock { $0.invalidate(key, tombstone: tombstone, tagged: tag) }
                 _ = consume dropped
             }
         }
@@ -124,24 +131,6 @@ final class SharedMemory: Sendable {
             let dropped = other.withLock { $0.drop(key) }
             _ = consume dropped
         }
-    }
-
-    /// Has the other caches forget the entries with a tag that their memory alone has.
-    ///
-    /// - Returns: the keys.
-    func takeSiblingsUnsaved(tagged tag: String) -> [EntryKey] { siblings.flatMap { $0.takeUnsaved(tagged: tag) } }
-
-    /// Forgets the entries with a tag that memory alone has, and keeps reads and loads of their keys that are under
-    /// way from leaving an entry.
-    ///
-    /// - Returns: the keys.
-    func takeUnsaved(tagged tag: String) -> [EntryKey] {
-        let (keys, dropped) = withLock { memory -> ([EntryKey], [MemoryEntry]) in
-            let keys = memory.unsavedKeys(tagged: tag)
-            return (keys, keys.compactMap { memory.invalidate($0, tombstone: .keep) })
-        }
-        _ = consume dropped
-        return keys
     }
 
     /// The information of the entries that memory alone has, in all caches of the directory.
