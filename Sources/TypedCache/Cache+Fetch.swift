@@ -172,44 +172,71 @@ extension Cache {
         return try names.named { place throws(CacheError) in try results[place].get() }
     }
 
-    /// Fetches some keys, each as ``fetch(forKey:)`` does, but the disk is read once for the keys that memory does not have.
-    ///
-    /// - Throws: `.closed`, `.forked`; errors of decoding an entry that memory has.
-    func fetchTogether(_ keys: [EntryKey]) throws(CacheError) -> [Result<Value?, CacheError>] {
+    /// Several keys, as far as memory has their values.
+    private struct Lookup {
         var results: [Result<Value?, CacheError>] = []
-        results.reserveCapacity(keys.count)
+        /// The keys that the store is asked for, and whether memory has an entry that has expired.
         var unknown: [(key: EntryKey, expired: Bool)] = []
+        /// The places of their results.
         var places: [Int] = []
+    }
+
+    /// Looks for some keys in memory.
+    ///
+    /// - Throws: `.closed`, `.forked`; an error of following other processes.
+    private func inMemory(_ keys: [EntryKey]) throws(CacheError) -> Lookup {
+        var lookup = Lookup()
+        lookup.results.reserveCapacity(keys.count)
         for key in keys {
             let found = try find(key)
-            if let found, isHit(found) {
-                results.append(.success(try value(of: found)))
+            if let found, let value = try hitValue(found) {
+                lookup.results.append(.success(value))
             } else {
-                unknown.append((key, found != nil))
-                places.append(results.count)
-                results.append(.success(nil))
+                lookup.unknown.append((key, found != nil))
+                lookup.places.append(lookup.results.count)
+                lookup.results.append(.success(nil))
             }
         }
-        if unknown.isEmpty { return results }
-        if followsOthers, core.hasDoubts {
-            var left: [Int] = []
-            for index in unknown.indices {
-                do throws(CacheError) {
-                    if let entry = try core.compare(unknown[index].key) {
-                        results[places[index]] = .success(try hit(entry))
-                    } else {
-                        left.append(index)
-                    }
-                } catch {
-                    results[places[index]] = .failure(error)
+        return lookup
+    }
+
+    /// Takes the entries of memory that were compared with the store's: none of their keys is read.
+    private func takeCompared(_ compared: [Result<MemoryEntry?, CacheError>], in lookup: inout Lookup) {
+        var left: [Int] = []
+        for index in compared.indices {
+            do throws(CacheError) {
+                if let entry = try compared[index].get() {
+                    lookup.results[lookup.places[index]] = .success(try hit(entry))
+                } else {
+                    left.append(index)
                 }
+            } catch {
+                lookup.results[lookup.places[index]] = .failure(error)
             }
-            (unknown, places) = (left.map { unknown[$0] }, left.map { places[$0] })
         }
-        let read = readTogether(unknown)
+        (lookup.unknown, lookup.places) = (left.map { lookup.unknown[$0] }, left.map { lookup.places[$0] })
+    }
+
+    /// Takes the results of the keys that were read.
+    private func takeRead(_ read: [Result<Value?, CacheError>], in lookup: inout Lookup) {
         // By index: code that is generic over values asks the runtime for the types of an iterator at each step.
-        for index in places.indices { results[places[index]] = read[index] }
-        return results
+        for index in lookup.places.indices { lookup.results[lookup.places[index]] = read[index] }
+    }
+
+    /// Fetches some keys, each as ``fetch(forKey:)`` does, but the disk is read once for the keys that memory does not have.
+    ///
+    /// - Throws: `.closed`, `.forked`; an error of following other processes.
+    func fetchTogether(_ keys: [EntryKey]) throws(CacheError) -> [Result<Value?, CacheError>] {
+        var lookup = try inMemory(keys)
+        if lookup.unknown.isEmpty { return lookup.results }
+        if followsOthers, core.hasDoubts {
+            let compared = lookup.unknown.map { known in
+                Result { () throws(CacheError) in try core.compare(known.key) }
+            }
+            takeCompared(compared, in: &lookup)
+        }
+        takeRead(readTogether(lookup.unknown), in: &lookup)
+        return lookup.results
     }
 
     /// Reads entries and decodes them: a part of them each processor, from the disk to the value, or all by one call where a
@@ -234,42 +261,18 @@ extension Cache {
     }
 
     /// As its blocking twin, but suspends, and entries of memory that may be out of date are compared together.
-    ///
-    /// - Throws: `.closed`, `.forked`; errors of comparing.
     private nonisolated(nonsending) func fetchTogether(
         suspending keys: [EntryKey]
     ) async throws(CacheError) -> [Result<Value?, CacheError>] {
-        var results: [Result<Value?, CacheError>] = []
-        results.reserveCapacity(keys.count)
-        var unknown: [(key: EntryKey, expired: Bool)] = []
-        var places: [Int] = []
-        for key in keys {
-            let found = try find(key)
-            if let found, let value = try hitValue(found) {
-                results.append(.success(value))
-            } else {
-                unknown.append((key, found != nil))
-                places.append(results.count)
-                results.append(.success(nil))
-            }
-        }
-        if unknown.isEmpty { return results }
+        var lookup = try inMemory(keys)
+        if lookup.unknown.isEmpty { return lookup.results }
         if followsOthers, core.hasDoubts {
-            let compared = await core.compare(unknown.map { $0.key }, isUrgent: false)
-            var left: [Int] = []
-            for index in compared.indices {
-                if let entry = try compared[index].get() {
-                    results[places[index]] = .success(try hit(entry))
-                } else {
-                    left.append(index)
-                }
-            }
-            if left.isEmpty { return results }
-            (unknown, places) = (left.map { unknown[$0] }, left.map { places[$0] })
+            takeCompared(await core.compare(lookup.unknown.map { $0.key }, isUrgent: false), in: &lookup)
+            if lookup.unknown.isEmpty { return lookup.results }
         }
-        let reads = finish(await core.read(unknown, allowsStale: false), unknown.map { $0.key })
-        for index in places.indices { results[places[index]] = reads[index] }
-        return results
+        let reads = await core.read(lookup.unknown, allowsStale: false)
+        takeRead(finish(reads, lookup.unknown.map { $0.key }), in: &lookup)
+        return lookup.results
     }
 
     /// Returns the object of a cache of one object, or `nil` if there is none or it has expired.

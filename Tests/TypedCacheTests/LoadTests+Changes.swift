@@ -238,6 +238,21 @@ extension LoadTests {
         #expect(try await picky.fetch(forKey: "a")?.isRefused == false)
     }
 
+    /// Memory has its archive: no call for several keys counts it as a hit.
+    @Test(arguments: [false, true]) func anEntryThatItsTypeRefusesIsNoHit(isAsync: Bool) async throws {
+        let picky = Cache<Picky>(over: try WatchedStore(directory), sharesValues: false)
+        try await picky.save(contentsOf: [("a", Picky(isRefused: false)), ("b", Picky(isRefused: true))])
+        let error = await #expect(throws: CacheError.self) {
+            if isAsync {
+                _ = try await picky.fetch(forKeys: ["a", "b"])
+            } else {
+                _ = try picky.sync { try $0.fetch(forKeys: ["a", "b"]) }
+            }
+        }
+        #expect(error?.code == .decodingFailed && error?.key == "b")
+        #expect(picky.statistics.memoryHits == 1)
+    }
+
     /// As after a type was renamed.
     @Test(arguments: [MemorySettings(), .none])
     func anEntryOfAnotherTypeIsLoadedAnewUnlessToldOtherwise(memory: MemorySettings) async throws {
