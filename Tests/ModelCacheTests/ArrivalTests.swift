@@ -47,6 +47,28 @@ private struct Reply: CachedModel {
         #expect(try await models.stored(Reply.self, id: 7)?.value.text == "new")
     }
 
+    /// Copies of all models at each addition would take quadratic time.
+    @Test func modelsAreAddedToThoseOfTheirTypeInPlace() throws {
+        var arrivals = Arrivals()
+        var moveCount = 0
+        var address: UnsafePointer<Reply>?
+        for id in 0..<2_000 {
+            arrivals.add([Reply(id: id, text: "t")], from: .nested)
+            let group = try #require(arrivals.groups.first as? TypedArrivals<Reply>)
+            let place = group.parts[0].models.withUnsafeBufferPointer(\.baseAddress)
+            if place != address { moveCount += 1 }
+            address = place
+        }
+        // An array moves where it doubles its room.
+        #expect(moveCount < 50)
+        // Each source has a part of its own, and the models keep their order.
+        arrivals.add([Reply(id: 0, text: "list")], from: .list)
+        arrivals.add([Reply(id: 0, text: "nested")], from: .nested)
+        let group = try #require(arrivals.groups.first as? TypedArrivals<Reply>)
+        #expect(group.parts.map(\.source) == [.nested, .list, .nested])
+        #expect(group.parts[0].keys == (0..<2_000).map(String.init))
+    }
+
     @Test func changesAreWrittenInTheirOrderAndKeepTheirTags() throws {
         let cache = try Cache<ModelRecord<Reply>>(name: "replies", disk: nil)
         let table = RecordTable(cache)

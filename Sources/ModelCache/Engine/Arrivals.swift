@@ -18,7 +18,9 @@ struct Arrivals: Sendable {
         let arrived = TypedArrivals<Model>.Part(models: models, keys: keys, source: source)
         if let place = places[ObjectIdentifier(Model.self)] {
             guard var group = groups[place] as? TypedArrivals<Model> else { return }
-            group.parts.append(arrived)
+            // A second reference would have all parts copied.
+            groups[place] = TypedArrivals<Model>(parts: [])
+            group.add(arrived)
             groups[place] = group
         } else {
             places[ObjectIdentifier(Model.self)] = groups.count
@@ -68,13 +70,19 @@ struct MergedGroup: Sendable {
 struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
     /// Models of one source, in the order in which they ended in the answer.
     struct Part: Sendable {
-        let models: [Model]
+        var models: [Model]
         /// The models' keys, in their order.
-        let keys: [String]
+        var keys: [String]
         let source: ModelSource
     }
 
-    var parts: [Part]
+    private(set) var parts: [Part]
+
+    mutating func add(_ part: Part) {
+        guard let last = parts.indices.last, parts[last].source == part.source else { return parts.append(part) }
+        parts[last].models += part.models
+        parts[last].keys += part.keys
+    }
 
     nonisolated(nonsending) func prepare(
         _ state: ArrivalState,
