@@ -134,4 +134,18 @@ import TypedCache
         await expect(.invalidModel) { _ = try await ModelCache.inMemory(types: [Bad.self], transport: nil) }
         await expect(.invalidAccount) { _ = try await stage.open(account: "") }
     }
+
+    private struct Handle: RawRepresentable, Codable, ModelID { let rawValue: String }
+
+    @Test func anIdentityIsOneSegmentOfAPath() {
+        #expect(ModelRequest.get("/users", 7).path == "/users/7")
+        #expect(ModelRequest.get("/users/", Handle(rawValue: "ada")).path == "/users/ada")
+        #expect(ModelRequest.get("/users", "../users/1").path == "/users/..%2Fusers%2F1")
+        #expect(ModelRequest.get("/users", "..").path == "/users/%2E%2E")
+        #expect(ModelRequest.get("/users", "a.b~c-d_e").path == "/users/a.b~c-d_e")
+        #expect(ModelRequest.get("/users", "what?#%25 ü\n").path == "/users/what%3F%23%2525%20%C3%BC%0A")
+        let posts = ModelRequest.get("/users", "a/b", then: "posts", 3, query: ["after": "x", "of": nil])
+        #expect(posts == .get("/users/a%2Fb/posts/3", query: ["after": "x"]))
+        #expect(ModelRequest.get("https://example.com/users", "a:b").path == "https://example.com/users/a%3Ab")
+    }
 }

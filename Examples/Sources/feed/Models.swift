@@ -5,7 +5,7 @@ struct User: CachedModel {
     let id: Int
     var name: String
 
-    static func request(for id: Int) -> ModelRequest { .get("/users/\(id)") }
+    static func request(for id: Int) -> ModelRequest { .get("/users", id) }
 }
 
 struct Article: CachedModel {
@@ -16,7 +16,7 @@ struct Article: CachedModel {
     var text: String?
     var author: Link<User>
 
-    static func request(for id: Int) -> ModelRequest { .get("/articles/\(id)") }
+    static func request(for id: Int) -> ModelRequest { .get("/articles", id) }
 
     static func merge(_ incoming: Article, over old: Article, from source: ModelSource) -> Article {
         var merged = incoming
@@ -33,7 +33,7 @@ struct Comment: CachedModel {
     var text: String
     var author: Link<User>
 
-    static func request(for id: String) -> ModelRequest { .get("/comments/\(id)") }
+    static func request(for id: String) -> ModelRequest { .get("/comments", id) }
 }
 
 struct Feed: ModelList {

@@ -43,6 +43,42 @@ public struct ModelRequest: Sendable, Hashable {
         return ModelRequest(path: path, query: items, headers: headers)
     }
 
+    /// A request that reads the resource of an identity: `.get("/users", id)`, `.get("/users", id, then: "posts")`.
+    ///
+    /// - Parameters:
+    ///   - path: as for a request without an identity.
+    ///   - id: one segment behind the path. All but ASCII letters, digits, `-`, `_`, `~` and dots is escaped, and so are dots
+    ///     where it has nothing else: no identity makes another path or a query.
+    ///   - more: segments behind that, escaped as well.
+    ///   - query: the parameters; those that are `nil` are left out.
+    ///   - headers: headers besides the transport's own.
+    public static func get(
+        _ path: String,
+        _ id: some ModelID,
+        then more: any ModelID...,
+        query: KeyValuePairs<String, String?> = [:],
+        headers: ModelHeaders = [:]
+    ) -> ModelRequest {
+        let segments = ([id as any ModelID] + more).map { segment($0.cacheKey) }
+        let start = path.hasSuffix("/") ? String(path.dropLast()) : path
+        return get(([start] + segments).joined(separator: "/"), query: query, headers: headers)
+    }
+
+    /// A text as one segment of a path.
+    private static func segment(_ text: String) -> String {
+        let isDots = text.utf8.allSatisfy { $0 == UInt8(ascii: ".") }
+        return text.utf8.reduce(into: "") { segment, byte in
+            let scalar = Unicode.Scalar(byte)
+            switch byte {
+            case UInt8(ascii: "."): segment += isDots ? "%2E" : "."
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "~"):
+                segment.unicodeScalars.append(scalar)
+            default: segment += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+
     /// The resource that is asked for. A validator belongs to one of them.
     ///
     /// Parameters of different names may be in any order: a program that has them from a dictionary has them so.
