@@ -45,6 +45,7 @@ public final class StubTransport: ModelTransport {
         var answers: [String: [Answer]] = [:]
         var requests: [ModelRequest] = []
         var responses: [ModelResponse] = []
+        var unscripted: [String] = []
         /// Where requests for a path wait.
         var gates: [String: Gate] = [:]
         var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
@@ -107,11 +108,17 @@ public final class StubTransport: ModelTransport {
     /// The answers so far, in the order in which they were given; a request that failed has none.
     public var responses: [ModelResponse] { state.withLock { $0.responses } }
 
+    /// The paths, with their parameters, of requests so far for which no answer was scripted, in order.
+    ///
+    /// Such a request fails, and a fetch shows a stale value in its place, if there is one: a test expects that there is none.
+    public var unscripted: [String] { state.withLock { $0.unscripted } }
+
     /// Forgets the requests and answers so far.
     public func forgetRequests() {
         state.withLock { state in
             state.requests = []
             state.responses = []
+            state.unscripted = []
         }
     }
 
@@ -139,7 +146,10 @@ public final class StubTransport: ModelTransport {
             state.arrivals.removeAll { $0.count <= count }
             let name = state.answers[whole] == nil ? request.path : whole
             let gate = state.gates[name]
-            guard let answers = state.answers[name], let first = answers.first else { return (gate, nil, arrived) }
+            guard let answers = state.answers[name], let first = answers.first else {
+                state.unscripted.append(whole)
+                return (gate, nil, arrived)
+            }
             if answers.count > 1 { state.answers[name]?.removeFirst() }
             return (gate, first, arrived)
         }
