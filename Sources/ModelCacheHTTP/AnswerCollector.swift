@@ -56,7 +56,7 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, Sendable {
             guard state.expected.remove(number) != nil else { return false }
             let watch = Task { [weak self] in
                 while let deadline = self?.heard(number)?.advanced(by: timeout) {
-                    if ContinuousClock.now >= deadline { self?.end(task, URLError(.timedOut)) }
+                    if ContinuousClock.now >= deadline { self?.end(task, Self.timedOut(after: timeout)) }
                     do { try await Task.sleep(until: deadline, clock: .continuous) } catch { return }
                 }
             }
@@ -76,6 +76,11 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, Sendable {
         }
         pending?.resume(with: .failure(failure))
         task.cancel()
+    }
+
+    /// With words: Foundation has none for it on Linux.
+    private static func timedOut(after timeout: Duration) -> URLError {
+        URLError(.timedOut, userInfo: [NSLocalizedDescriptionKey: "the server was silent for \(timeout)"])
     }
 
     private var tooLarge: HTTPTransportError {

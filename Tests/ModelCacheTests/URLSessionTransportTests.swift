@@ -151,6 +151,7 @@ import TypedCache
         let transport = try URLSessionTransport(base: server.url, timeout: .seconds(1))
         let error = await #expect(throws: URLError.self) { try await transport.send(.get("/silent")) }
         #expect(error?.code == .timedOut)
+        #expect(error?.localizedDescription == "the server was silent for 1.0 seconds")
     }
 
     /// Answers every request as a protocol without statuses and headers does.
