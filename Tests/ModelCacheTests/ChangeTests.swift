@@ -167,4 +167,48 @@ private struct Refused: Error {}
         #expect(try await later.stored(Article.self, id: 1) == nil)
         #expect(try await later.stored(User.self, id: 7)?.value.name == "a")
     }
+
+    /// It is not there in any read; the server is not asked.
+    @Test func aModelThatAChangeRemovesIsNotFoundUntilTheChangeIsTakenBack() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save((1...2).map { User(id: $0, name: "n", bio: "b") })
+        await #expect(throws: Refused.self) {
+            try await models.change {
+                $0.remove(User.self, id: 1)
+            } sending: {
+                for connection in [ConnectionMode.online, .offline] {
+                    models.mode = connection
+                    for mode in [FetchMode.automatic, .staleWhileRevalidate, .reload] {
+                        await expect(.notFound) { _ = try await models.fetch(User.self, id: 1, mode) }
+                    }
+                    #expect(try await models.fetch(User.self, ids: 1...2).keys.sorted() == [2])
+                }
+                models.mode = .online
+                throw Refused()
+            }
+        }
+        #expect(stage.server.requests.isEmpty)
+        #expect(try await models.fetch(User.self, id: 1).name == "n")
+    }
+
+    @Test(arguments: [[1], [1, 2]])
+    func aModelThatAChangeRemovesDuringItsLoadIsNotFound(ids: [Int]) async throws {
+        let stage = try Stage()
+        let path = ids.count > 1 ? "/users" : "/users/1"
+        let users = (1...2).map { "{\"id\": \($0), \"name\": \"n\", \"bio\": \"b\"}" }
+        stage.server.answer(path, .json(ids.count > 1 ? "[\(users.joined(separator: ", "))]" : users[0]))
+        stage.server.hold(path)
+        let models = try await stage.open()
+        let fetched = Task { try await models.fetch(User.self, ids: ids, .reload) }
+        await stage.server.requested(1)
+        try await models.change {
+            $0.remove(User.self, id: 1)
+        } sending: {
+            stage.server.release(path)
+            let found = try await fetched.value
+            #expect(found.keys.sorted() == ids.filter { $0 != 1 })
+        }
+        #expect(try await models.stored(User.self, id: 1) == nil)
+    }
 }

@@ -293,13 +293,29 @@ private final class OvertakingServer: ModelTransport {
         try await models.remove(Article.self, id: 2)
         stage.server.answer("/articles/3", .empty, status: 404)
         await expect(.notFound) { _ = try await models.fetch(Article.self, id: 3, .reload) }
-        // This one is not there to be changed: nothing is removed.
-        try await models.change { $0.update(Article.self, id: 4) { $0.title = "u" } }
         stage.server.release("/articles?topic=swift")
         _ = try await reloaded
         #expect(try await models.stored(Article.self, ids: 1...4).keys.sorted() == [4])
         // A later answer brings them back.
         _ = try await models.fetch(feed, .reload)
         #expect(try await models.stored(Article.self, ids: 1...4).count == 4)
+    }
+
+    /// The server may have taken the change behind the answer.
+    @Test(arguments: [true, false])
+    func aChangeOfAModelThatIsNotStoredIsNotLostToAnEarlierAnswer(isSent: Bool) async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles/1", .json(#"{"id": 1, "title": "old", "author": 7}"#))
+        stage.server.hold("/articles/1")
+        let models = try await stage.open()
+        async let fetched = models.fetch(Article.self, id: 1)
+        await stage.server.requested(1)
+        let edit: (inout ModelDraft) -> Void = { $0.update(Article.self, id: 1) { $0.title = "new" } }
+        if isSent { try await models.change(edit) {} } else { try await models.change(edit) }
+        stage.server.answer("/articles/1", .json(#"{"id": 1, "title": "new", "author": 7}"#))
+        stage.server.release("/articles/1")
+        _ = try await fetched
+        #expect(try await models.stored(Article.self, id: 1) == nil)
+        #expect(try await models.fetch(Article.self, id: 1).title == "new")
     }
 }

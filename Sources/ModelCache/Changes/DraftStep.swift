@@ -46,8 +46,6 @@ extension DraftStep {
 
 struct ModelStep<Model: CachedModel>: DraftStep {
     let key: String
-    /// Whether the step removes the model, stored or not.
-    var isRemoval = false
     let change: Layers<Model>.Change
 
     var name: EntryName { ModelTable<Model>.name(key) }
@@ -70,7 +68,8 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             let old = table.records.waitingEntry(key) ?? stored
             let record = merged(over: old, revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key)
-            if isRemoval { table.removals.add(key, at: revision) }
+            // Also where there was nothing to change: the server may have taken the change behind an answer that is under way.
+            if record == nil { table.removals.add(key, at: revision) }
             return table.merged(key, to: record)
         }
     }

@@ -31,7 +31,7 @@ public struct ModelDraft: Sendable {
 
     /// Removes a model. It leaves no hole in the lists that have it, as long as the change is not confirmed.
     public mutating func remove<Model: CachedModel>(_ type: Model.Type, id: Model.ID) {
-        steps.append(ModelStep<Model>(key: id.cacheKey, isRemoval: true) { $0 = nil })
+        steps.append(ModelStep<Model>(key: id.cacheKey) { $0 = nil })
     }
 
     /// Saves a model, and puts it into a list. A list that is not stored is not changed.

@@ -20,6 +20,7 @@ extension ModelEngine {
         for (id, snapshot) in zip(distinct, try await snapshots(type, distinct.map(\.cacheKey))) {
             let snapshot: ModelSnapshot<Model>? = snapshot
             if let snapshot { found[id] = snapshot }
+            if snapshot == nil, try await isRemovedByChanges(type, id.cacheKey) { continue }
             if isOffline || (mode != .reload && snapshot?.freshness.isFresh == true) { continue }
             if mode != .reload, let snapshot,
                 try await servesWhileLoading(type, id, freshness: snapshot.freshness, mode: mode)
@@ -180,7 +181,10 @@ extension ModelEngine {
         // Looked at behind the snapshots, which may be of later answers.
         let present = try await records(table.records, known.map(\.cacheKey))
         for (index, snapshot) in snapshots.enumerated() {
-            guard let snapshot else { continue }
+            guard let snapshot else {
+                if try await isRemovedByChanges(type, known[index].cacheKey) { found[known[index]] = .some(nil) }
+                continue
+            }
             if let record = present[index],
                 isOtherVariant(record.state, of: request, after: answer, in: bookkeeping)
             {

@@ -21,6 +21,7 @@ extension ModelEngine {
         mode: FetchMode
     ) async throws -> ModelSnapshot<Model> {
         let stored = try await snapshot(type, id)
+        if stored == nil, try await isRemovedByChanges(type, id.cacheKey) { throw Self.removed(type) }
         if self.mode.withLock({ $0 }) == .offline {
             guard let stored else {
                 throw ModelCacheError(.offline, "the \(Model.modelName) is not stored, and the cache is offline")
@@ -44,6 +45,10 @@ extension ModelEngine {
             reportUnthrown(error)
             return stored
         }
+    }
+
+    private static func removed<Model: CachedModel>(_ type: Model.Type) -> ModelCacheError {
+        ModelCacheError(.notFound, "a change that is not confirmed yet removes the \(Model.modelName)")
     }
 
     /// Whether a stale value may be shown in the place of an error: the server could not be asked, or has failed. Where it
@@ -259,6 +264,7 @@ extension ModelEngine {
         let key = id.cacheKey
         if wasInvalidated(record, key, after: answer, in: bookkeeping) { try await refresh(Model.self, id) }
         if let snapshot = try await snapshot(Model.self, id) { return snapshot }
+        if try await isRemovedByChanges(Model.self, key) { throw Self.removed(Model.self) }
         return ModelSnapshot(
             value: record.model,
             fetchedAt: record.state.fetchedAt,

@@ -81,6 +81,19 @@ extension ModelEngine {
         )
     }
 
+    /// Whether a model is stored, and does not show because a change removes it that is not confirmed.
+    nonisolated(nonsending) func isRemovedByChanges<Model: CachedModel>(
+        _ type: Model.Type,
+        _ key: String
+    ) async throws(ModelCacheError) -> Bool {
+        let table = try await table(type)
+        guard let changes = table.layers.changes(over: [key])[key] else { return false }
+        var model = try await record(table.records, key)?.model
+        if model == nil { return false }
+        for change in changes { change(&model) }
+        return model == nil
+    }
+
     func freshness<Model: CachedModel>(
         of record: ModelRecord<Model>,
         _ key: String,
