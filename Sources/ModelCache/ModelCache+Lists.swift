@@ -4,7 +4,8 @@ extension ModelCache {
     /// Returns a list with its elements: the stored one if it is fresh, else with the server's first page.
     ///
     /// Elements that are not stored any more are loaded by themselves, with ``FetchMode/staleWhileRevalidate`` in the
-    /// background; those that cannot be loaded are holes.
+    /// background; where most are missing, the list is loaded anew. Elements that the server does not have leave the list;
+    /// those that cannot be loaded are holes.
     ///
     /// - Throws: as fetching a model, but for `.notFound`: that is a `.status`.
     public nonisolated(nonsending) func fetch<List: ModelList>(

@@ -125,4 +125,62 @@ private final class CountingServer: ModelTransport {
         #expect(stored.filter { $0.value == "old" }.keys.sorted() == [7])
         #expect(failures.all.map(\.status) == [500])
     }
+
+    // MARK: In parts
+
+    private struct Point: CachedModel {
+        static let modelName = "point"
+        static let batchLimit = 3
+        let id: Int
+        static func request(for id: Int) -> ModelRequest { .get("/points", id) }
+        static func request(for ids: [Int]) -> ModelRequest? {
+            .get("/points", query: ["ids": ids.map(String.init).joined(separator: ",")])
+        }
+    }
+
+    /// One request for all of them would have a URL that servers refuse.
+    @Test(arguments: [FetchMode.automatic, .staleWhileRevalidate])
+    func manyModelsAreAskedForInParts(mode: FetchMode) async throws {
+        let server = StubTransport()
+        let clock = HandClock()
+        let models = try await ModelCache.inMemory(types: [Point.self], transport: server, clock: clock)
+        if mode == .staleWhileRevalidate {
+            try await models.save((1...7).map { Point(id: $0) })
+            clock.advance(by: .seconds(61))
+        }
+        // Number 6 is gone.
+        server.answer("/points", try .json([1, 2, 3, 4, 5, 7].map { Point(id: $0) }))
+        let found = try await models.fetch(Point.self, ids: 1...7, mode)
+        await models.settle()
+        #expect(found.count == (mode == .automatic ? 6 : 7))
+        #expect(try await models.stored(Point.self, ids: 1...7).count == 6)
+        let parts = server.requests.compactMap { $0.query.first?.value }
+        #expect(parts.sorted() == ["1,2,3", "4,5,6", "7"])
+        #expect(Article.batchLimit == 100)
+    }
+
+    @Test func aPartThatFailsShowsItsStaleModelsOnly() async throws {
+        let server = StubTransport()
+        let clock = HandClock()
+        let failures = Failures()
+        let models = try await ModelCache.inMemory(
+            types: [Point.self],
+            transport: server,
+            clock: clock,
+            onFailure: { failures.add($0) }
+        )
+        try await models.save((1...5).map { Point(id: $0) })
+        clock.advance(by: .seconds(61))
+        server.answer("/points?ids=1,2,3", try .json((1...3).map { Point(id: $0) }))
+        server.answer("/points?ids=4,5", .empty, status: 500)
+        let found = try await models.fetch(Point.self, ids: 1...5)
+        #expect(found.count == 5)
+        let stored = try await models.stored(Point.self, ids: 1...5)
+        #expect(stored.filter { $0.value.freshness.isFresh }.keys.sorted() == [1, 2, 3])
+        #expect(failures.all.map(\.status) == [500])
+        let error = await #expect(throws: ModelCacheError.self) {
+            _ = try await models.fetch(Point.self, ids: 1...5, .reload)
+        }
+        #expect(error?.status == 500)
+    }
 }

@@ -130,7 +130,7 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
 
     @Test(arguments: [1, 2]) func aListWithHolesIsReturnedWhileTheyAreLoaded(count: Int) async throws {
         let stage = try Stage()
-        stage.server.answer("/articles?topic=swift", page([3, 2, 1]))
+        stage.server.answer("/articles?topic=swift", page([4, 3, 2, 1]))
         let models = try await stage.open()
         _ = try await models.fetch(feed)
         for id in 1...count {
@@ -243,6 +243,40 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
             let count = (body.cursor?.offset ?? 0) + elements.count
             return Page(elements, next: elements.count < 3 ? nil : .offset(count))
         }
+    }
+
+    @Test func aListThatIsRemovedBeginsAnewAndNoEarlierAnswerBringsItBack() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([4, 3], next: "3"), headers: ["ETag": "\"l\""])
+        stage.server.answer("/articles?topic=swift&after=3", page([2, 1]))
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        _ = try await models.fetchMore(of: feed)
+        try await models.change {
+            $0.remove(feed)
+        } sending: {
+            let stored = try await models.stored(feed)
+            #expect(stored == nil)
+            // The server could only call it unchanged.
+            let fetched = try await models.fetch(feed)
+            #expect(fetched.elements.map(\.id) == [4, 3])
+        }
+        #expect(try await models.stored(feed) == nil)
+        #expect(try await models.stored(Article.self, ids: 1...4).count == 4)
+        try await models.close()
+        let again = try await stage.open()
+        #expect(try await again.stored(feed) == nil)
+
+        stage.server.forgetRequests()
+        stage.server.hold("/articles?topic=swift")
+        async let early = again.fetch(feed)
+        await stage.server.requested(1)
+        try await again.change { $0.remove(feed) }
+        stage.server.release("/articles?topic=swift")
+        #expect(try await early.elements.map(\.id) == [4, 3])
+        #expect(try await again.stored(feed) == nil)
+        #expect(try await again.fetch(feed).hasMore)
+        #expect(try await ids(again) == [4, 3])
     }
 
     /// The offset of the list's end is the same, and counts other elements.

@@ -105,6 +105,8 @@ struct ModelStep<Model: CachedModel>: DraftStep {
 struct ListStep: DraftStep {
     let key: String
     let tags: Set<String>
+    /// Whether the step removes the list, stored or not.
+    var isRemoval = false
     let change: Layers<ListRecord>.Change
 
     var name: EntryName { ListTable.name(key) }
@@ -128,6 +130,7 @@ struct ListStep: DraftStep {
             let old = (table.records.waitingEntry(key) ?? stored)?.record
             let record = merged(over: old, revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key)
+            if isRemoval { table.removals.add(key, at: revision) }
             let due = table.records.change(key, to: record.map { ListEntry($0) }, tags: tags)
             return MergedGroup(model: nil, due: due) { table.records.write(due) }
         }

@@ -46,6 +46,11 @@ public struct ModelDraft: Sendable {
         steps.append(ListStep(key: list.listKey, tags: list.tags) { $0?.insert(key, at: place) })
     }
 
+    /// Removes a list. Its elements stay; its next fetch begins with the first page.
+    public mutating func remove(_ list: some ModelList) {
+        steps.append(ListStep(key: list.listKey, tags: list.tags, isRemoval: true) { $0 = nil })
+    }
+
     /// Takes a model out of a list. The model itself stays.
     public mutating func remove<List: ModelList>(id: List.Element.ID, from list: List) {
         let key = id.cacheKey

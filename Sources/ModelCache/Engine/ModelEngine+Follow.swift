@@ -36,18 +36,21 @@ extension ModelEngine {
         return found
     }
 
-    /// Loads some models by one request where the type has one for several, or by one each.
+    /// Loads some models by requests for several where the type has them, or by one each.
     private nonisolated(nonsending) func load<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
         mode: FetchMode
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
-        if ids.count > 1, let request = Model.request(for: ids) {
-            do {
-                return try await load(type, ids, by: request)
-            } catch {
-                return try await stale(type, ids, mode: mode, after: error)
+        if let batches = Self.batches(type, ids) {
+            let loaded = try await fewAtATime(batches) { [self] batch in
+                do {
+                    return try await load(batch)
+                } catch {
+                    return try await stale(type, batch.ids, mode: mode, after: error)
+                }
             }
+            return loaded.reduce(into: [:]) { all, part in all.merge(part.1) { $1 } }
         }
         let loaded = try await fewAtATime(ids) { [self] id -> ModelSnapshot<Model>? in
             do {
@@ -59,39 +62,87 @@ extension ModelEngine {
         return Dictionary(uniqueKeysWithValues: loaded)
     }
 
-    /// Loads some models in the background, by one request or a few at a time. Failures are reported, each by itself.
+    /// Loads some models as ``load(_:_:mode:)``. Failures are reported, each by itself.
+    ///
+    /// - Returns: those that the server does not have.
+    /// - Throws: `CancellationError`.
+    nonisolated(nonsending) func loadEach<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID]
+    ) async throws -> [Model.ID] {
+        if let batches = Self.batches(type, ids) {
+            return try await fewAtATime(batches) { [self] batch -> [Model.ID] in
+                do {
+                    let loaded = try await load(batch)
+                    return batch.ids.filter { loaded[$0] == .some(nil) }
+                } catch {
+                    try reportUnlessCancelled(error)
+                    return []
+                }
+            }.flatMap(\.1)
+        }
+        return try await fewAtATime(ids) { [self] id -> [Model.ID] in
+            do {
+                _ = try await load(type, id)
+                return []
+            } catch {
+                if ModelCacheError.Code.notFound ~= LoadFailure.cause(of: error) { return [id] }
+                try reportUnlessCancelled(error)
+                return []
+            }
+        }.flatMap(\.1)
+    }
+
+    private func reportUnlessCancelled(_ error: any Error) throws {
+        if let cancelled = LoadFailure.cause(of: error) as? CancellationError { throw cancelled }
+        reportUnthrown(error)
+    }
+
+    /// Loads some models in the background. Failures are reported, each by itself.
     nonisolated(nonsending) func refresh<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID]
     ) async throws(ModelCacheError) {
         guard let first = ids.first else { return }
-        let request = ids.count > 1 ? Model.request(for: ids) : nil
-        let name = Self.loadName(type, ids, by: request ?? Model.request(for: first), in: try await bookkeeping())
-        if let request {
-            return loadInBackground(name) { [self] in try await loadOnce(type, ids, by: request) }
-        }
-        loadInBackground(name) { [self] in
-            _ = try await fewAtATime(ids) { [self] id in
-                do { _ = try await load(type, id) } catch { reportUnthrown(error) }
-            }
-        }
+        let request = Self.batches(type, ids)?.first?.request ?? Model.request(for: first)
+        let name = Self.loadName(type, ids, by: request, in: try await bookkeeping())
+        loadInBackground(name) { [self] in _ = try await loadEach(type, ids) }
     }
 
-    /// Has `body` run for each identity, for six at once.
+    /// Models that one request asks for.
+    private struct Batch<Model: CachedModel>: Sendable {
+        let ids: [Model.ID]
+        let request: ModelRequest
+    }
+
+    /// Some models by the requests that ask for them; `nil`: the type has none, or one model is wanted.
+    private static func batches<Model: CachedModel>(_ type: Model.Type, _ ids: [Model.ID]) -> [Batch<Model>]? {
+        guard ids.count > 1 else { return nil }
+        let limit = max(1, Model.batchLimit)
+        var batches: [Batch<Model>] = []
+        for start in stride(from: 0, to: ids.count, by: limit) {
+            let part = Array(ids[start..<min(start + limit, ids.count)])
+            guard let request = Model.request(for: part) else { return nil }
+            batches.append(Batch(ids: part, request: request))
+        }
+        return batches
+    }
+
+    /// Has `body` run for each item, for six at once.
     ///
     /// - Throws: the first error; the others are cancelled.
-    private nonisolated(nonsending) func fewAtATime<ID: Sendable, Output: Sendable>(
-        _ ids: [ID],
-        _ body: @escaping @Sendable (ID) async throws -> Output
-    ) async throws -> [(ID, Output)] {
-        try await withThrowingTaskGroup(of: (ID, Output).self) { group in
-            var rest = ids[...]
+    private nonisolated(nonsending) func fewAtATime<Item: Sendable, Output: Sendable>(
+        _ items: [Item],
+        _ body: @escaping @Sendable (Item) async throws -> Output
+    ) async throws -> [(Item, Output)] {
+        try await withThrowingTaskGroup(of: (Item, Output).self) { group in
+            var rest = items[...]
             func addNext() {
-                guard let id = rest.popFirst() else { return }
-                group.addTask { (id, try await body(id)) }
+                guard let item = rest.popFirst() else { return }
+                group.addTask { (item, try await body(item)) }
             }
             for _ in 0..<6 { addNext() }
-            var outputs: [(ID, Output)] = []
+            var outputs: [(Item, Output)] = []
             while let output = try await group.next() {
                 outputs.append(output)
                 addNext()
@@ -101,12 +152,12 @@ extension ModelEngine {
     }
 
     private nonisolated(nonsending) func load<Model: CachedModel>(
-        _ type: Model.Type,
-        _ ids: [Model.ID],
-        by request: ModelRequest
+        _ batch: Batch<Model>
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
-        let name = Self.loadName(type, ids, by: request, in: try await bookkeeping())
-        return try await loads.join(name) { [self] in try await loadOnce(type, ids, by: request) }
+        let name = Self.loadName(Model.self, batch.ids, by: batch.request, in: try await bookkeeping())
+        return try await loads.join(name) { [self] in
+            try await loadOnce(Model.self, batch.ids, by: batch.request)
+        }
     }
 
     /// The name of a load. All else is as for one model.

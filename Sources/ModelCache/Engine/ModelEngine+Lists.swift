@@ -22,9 +22,11 @@ extension ModelEngine {
         }
         if let stored {
             if stored.freshness.isFresh { return stored }
-            if case .stale(_, .holes) = stored.freshness {
-                guard mode == .staleWhileRevalidate else { return try await filled(list, stored, mode: mode) }
-                try await refresh(List.Element.self, stored.holes)
+            if case .stale(_, .holes) = stored.freshness, !stored.isMostlyMissing {
+                guard mode == .staleWhileRevalidate else {
+                    return try await filled(list, stored, missing: stored.holes)
+                }
+                try await refresh(stored.holes, of: list)
                 return stored
             }
             if try await servesWhileLoading(list, stored.freshness, mode: mode) {
@@ -40,21 +42,6 @@ extension ModelEngine {
             reportUnthrown(error)
             return stored
         }
-    }
-
-    /// Loads the elements that are missing. Those that cannot be loaded stay holes.
-    private nonisolated(nonsending) func filled<List: ModelList>(
-        _ list: List,
-        _ stored: ListSnapshot<List>,
-        mode: FetchMode
-    ) async throws -> ListSnapshot<List> {
-        do {
-            _ = try await fetch(List.Element.self, stored.holes, mode: mode)
-        } catch {
-            if error is CancellationError { throw error }
-            reportUnthrown(error)
-        }
-        return try await snapshot(list) ?? stored
     }
 
     private nonisolated(nonsending) func servesWhileLoading(
@@ -86,7 +73,7 @@ extension ModelEngine {
     }
 
     /// The name of a load. All else is as for models.
-    private static func loadName<List: ModelList>(_ list: List, in bookkeeping: Bookkeeping) -> String {
+    static func loadName<List: ModelList>(_ list: List, in bookkeeping: Bookkeeping) -> String {
         let invalidation = bookkeeping.latestInvalidation(of: scopes(of: list))
         let variant = list.request(after: nil).variant
         return "l/\(invalidation.number)/\(variant)/\(List.Element.modelName)/\(list.listKey)"
@@ -98,27 +85,43 @@ extension ModelEngine {
         return try await loads.join(name) { [self] in try await loadOnce(list) }
     }
 
-    /// Loads the first page.
+    /// Loads the first page, and then the missing elements that it did not bring.
     private nonisolated(nonsending) func loadOnce<List: ModelList>(_ list: List) async throws -> ListSnapshot<List>
     {
+        let (loaded, page) = try await loadFirstPage(of: list)
+        if loaded.holes.isEmpty { return loaded }
+        // One that came, and is missing all the same, was not kept.
+        let brought = Set(page?.elements.map(\.id) ?? [])
+        return try await filled(list, loaded, missing: loaded.holes.filter { !brought.contains($0) })
+    }
+
+    /// - Returns: the list, and the page; `nil`: the server called it unchanged.
+    private nonisolated(nonsending) func loadFirstPage<List: ModelList>(
+        of list: List
+    ) async throws -> (ListSnapshot<List>, Page<List.Element>?) {
         let table = try await lists()
         let bookkeeping = try await bookkeeping()
         let request = list.request(after: nil)
         let old = try await record(table.records, list.listKey)?.record
+        let stored = try await snapshot(list)
+        // The server could confirm the order only, and not bring what is missing.
+        let isWhole = stored?.holes.isEmpty ?? false
+        let beginsAnew = stored?.isMostlyMissing ?? false
         let conditional = old.flatMap { old in
-            old.state.isRefused || old.modelName != List.Element.modelName ? nil : old.state.conditional(request)
+            !isWhole || old.state.isRefused || old.modelName != List.Element.modelName
+                ? nil : old.state.conditional(request)
         }
         var answer = try await send(conditional ?? request, bookkeeping)
         if answer.response.status == 304 {
             if conditional != nil, try await renew(list, sent: old?.state.validators, by: answer, in: bookkeeping) {
-                return try await shown(list, after: answer, to: request, in: bookkeeping, page: nil)
+                return (try await shown(list, after: answer, to: request, in: bookkeeping, page: nil), nil)
             }
             answer = try await send(request.unconditional, bookkeeping)
         }
         let page = try page(list, answer, after: nil)
         guard answer.lifetime.isStored else {
             reportUnkept(page.page)
-            return unstored(page.page, of: answer)
+            return (unstored(page.page, of: answer), page.page)
         }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
@@ -127,19 +130,22 @@ extension ModelEngine {
         let next = page.page.next
         let state = EntryState(answer, bookkeeping, fresh: list.fresh)
         let empty = Self.emptyList(list, state)
+        let key = list.listKey
+        let removals = table.removals
         let change = ListChange(key: list.listKey, tags: list.tags) { record in
+            if record == nil, removals.covers(state.revision, of: key) { return }
             var changed = record ?? empty
             if changed.modelName != empty.modelName { changed = empty }
             guard bookkeeping.comparable(changed.state) <= state.revision else { return }
-            // No page of another variant stays behind this one.
-            if changed.state.isOtherVariant(than: request) { changed = empty }
+            // No page of another variant stays behind this one, nor any where most elements are missing.
+            if beginsAnew || changed.state.isOtherVariant(than: request) { changed = empty }
             changed.replaceFirstPage(with: ids, next: next)
             changed.tags = empty.tags
             changed.state = state
             record = changed
         }
         try await merge(arrivals, lists: [change], answer.state)
-        return try await shown(list, after: answer, to: request, in: bookkeeping, page: page.page)
+        return (try await shown(list, after: answer, to: request, in: bookkeeping, page: page.page), page.page)
     }
 
     static func emptyList<List: ModelList>(_ list: List, _ state: EntryState) -> ListRecord {

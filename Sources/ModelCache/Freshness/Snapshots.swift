@@ -32,6 +32,9 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     /// `false` for one that is returned and not kept.
     var isStored = true
 
+    /// Whether more elements are missing than are stored. The list's own request brings more of them then than one for each.
+    var isMostlyMissing: Bool { holes.count > elements.count }
+
     /// The list with a page that is not kept behind it.
     func followed(by page: Page<List.Element>) -> ListSnapshot {
         let known = Set(elements.map(\.id))
@@ -53,13 +56,17 @@ public struct FetchMode: Sendable, Hashable {
 
     let base: Base
 
-    /// A fresh value is returned, a stale one loaded anew first. If the server cannot be asked, or fails (5xx, 408, 425,
-    /// 429), the stale one is returned, unless the server has forbidden it (`must-revalidate`, `no-cache`), its window is
-    /// over (`stale-if-error`), or it is the answer to other request headers (`Vary`).
+    /// A fresh value is returned, a stale one loaded anew first. If the server cannot be asked, fails (5xx, 408, 425, 429),
+    /// or sends an answer that cannot be decoded or has another identity, the stale one is returned, unless the server has
+    /// forbidden it (`must-revalidate`, `no-cache`), its window is over (`stale-if-error`), or it is the answer to other
+    /// request headers (`Vary`). Where the server refuses, by any other status, the fetch throws.
     public static let automatic = FetchMode(base: .freshOrLoaded)
     /// A stale value is returned at once, and loaded anew in the background.
     public static let staleWhileRevalidate = FetchMode(base: .staleWhileRevalidate)
     /// The server is asked, also if a fresh value is stored. If that fails, so does the fetch.
+    ///
+    /// A request for the value that is under way is waited for, also if it began earlier. Behind a change that the program
+    /// sent to the server itself, it invalidates the value first: see ``ModelCache/ModelCache/invalidate(_:)``.
     public static let reload = FetchMode(base: .reload)
 }
 

@@ -10,7 +10,7 @@ import TypedCache
 ///     let id: Int
 ///     var name: String
 ///
-///     static func request(for id: Int) -> ModelRequest { .get("/users/\(id)") }
+///     static func request(for id: Int) -> ModelRequest { .get("/users", id) }
 /// }
 /// ```
 ///
@@ -35,7 +35,13 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     static func request(for id: ID) -> ModelRequest
 
     /// The request for several models at once; `nil`, the default: there is none, and each is requested by itself.
+    ///
+    /// - Parameter ids: one to ``batchLimit`` of them.
     static func request(for ids: [ID]) -> ModelRequest?
+
+    /// The most models that one request for several asks for; 100 by default, which servers take in a URL. More are asked for
+    /// by several requests, six at a time.
+    static var batchLimit: Int { get }
 
     /// Decodes the answer to ``request(for:)->ModelRequest``; by default the whole body is one model in JSON. Its identity is
     /// the one that was asked for: a fetch throws `.decodingFailed` for another one, and stores nothing of the answer.
@@ -72,6 +78,7 @@ extension CachedModel {
     public static var schemaVersion: Int { 1 }
     public static var policy: ModelPolicy { ModelPolicy() }
     public static func request(for ids: [ID]) -> ModelRequest? { nil }
+    public static var batchLimit: Int { 100 }
     public static func model(in body: ModelBody) throws -> Self { try body.model(Self.self) }
     public static func models(in body: ModelBody) throws -> [Self] { try body.models(Self.self) }
     public static func merge(_ incoming: Self, over old: Self, from source: ModelSource) -> Self { incoming }

@@ -256,6 +256,7 @@ struct AnyClock: CacheClock {
 final class ListTable: Closable {
     let records: RecordTable<ListEntry>
     let layers = Layers<ListRecord>()
+    let removals = Removals()
 
     init(_ cache: Cache<ListEntry>) { records = RecordTable(cache) }
 

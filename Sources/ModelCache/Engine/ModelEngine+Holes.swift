@@ -1,0 +1,47 @@
+// Loading the elements of lists that are missing.
+
+extension ModelEngine {
+    /// Loads missing elements of a list. Those that cannot be loaded stay holes; those that the server does not have leave
+    /// the list.
+    ///
+    /// - Throws: `.storage`, `.closed`; `CancellationError`.
+    nonisolated(nonsending) func filled<List: ModelList>(
+        _ list: List,
+        _ stored: ListSnapshot<List>,
+        missing: [List.Element.ID]
+    ) async throws -> ListSnapshot<List> {
+        if missing.isEmpty { return stored }
+        let gone = try await loadEach(List.Element.self, missing)
+        if !gone.isEmpty { try await remove(gone, of: list) }
+        return try await snapshot(list) ?? stored
+    }
+
+    /// Loads missing elements in the background.
+    nonisolated(nonsending) func refresh<List: ModelList>(
+        _ missing: [List.Element.ID],
+        of list: List
+    ) async throws(ModelCacheError) {
+        let name = "holes/" + Self.loadName(list, in: try await bookkeeping())
+        loadInBackground(name) { [self] in
+            guard let stored = try await snapshot(list) else { return }
+            _ = try await filled(list, stored, missing: missing)
+        }
+    }
+
+    /// Takes elements out of a list that the server does not have, but for those that are stored again, or that the program
+    /// removes by a change which is not confirmed.
+    private nonisolated(nonsending) func remove<List: ModelList>(
+        _ gone: [List.Element.ID],
+        of list: List
+    ) async throws(ModelCacheError) {
+        let holes = Set(try await snapshot(list)?.holes ?? [])
+        let keys = gone.filter(holes.contains).map(\.cacheKey)
+        let change = ListChange(key: list.listKey, tags: list.tags) { record in
+            guard record?.modelName == List.Element.modelName else { return }
+            for key in keys { record?.remove(key) }
+        }
+        // No models come, so the state is of none.
+        let state = ArrivalState(lifetime: nil, revision: .none, receivedAt: clock.now)
+        try await merge(Arrivals(), lists: [change], state)
+    }
+}
