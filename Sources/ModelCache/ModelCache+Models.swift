@@ -12,9 +12,10 @@ extension ModelCache {
     ///   - type: the model's type.
     ///   - id: its identity.
     ///   - mode: how a stale model is used.
-    /// - Throws: ``ModelCacheError`` with code `.notFound` if the server has no such model; where nothing may be shown
-    ///   instead `.transport`, `.status`, `.decodingFailed`, `.offline`, `.noTransport`; `.storage` if the disk cannot be
-    ///   read; `.unknownModel`; `.closed`. `CancellationError` if the task is cancelled.
+    /// - Throws: ``ModelCacheError`` with code `.notFound` if the server has no such model, or a change that is not confirmed
+    ///   removes it; where nothing may be shown instead `.transport`, `.status`, `.decodingFailed`, `.offline`,
+    ///   `.noTransport`; `.storage` if the disk cannot be read; `.unknownModel`; `.closed`. `CancellationError` if the task
+    ///   is cancelled.
     public nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         id: Model.ID,
@@ -34,8 +35,10 @@ extension ModelCache {
 
     /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
     ///
-    /// Models that the server does not have are left out, and removed here too; offline, those that are not stored. A type
-    /// that has a request for several models sends one; the models of another type are asked for one by one, six at a time.
+    /// Models that the server does not have are left out, and removed here too; so are those that a change removes which is
+    /// not confirmed; offline, those that are not stored. A type that has a request for several models sends one for each
+    /// ``CachedModel/batchLimit`` of them; the models of another type are asked for one by one. Six requests are under way at
+    /// once.
     ///
     /// - Throws: as for one model: where one cannot be loaded, and no stale one may be shown in its place, none is
     ///   returned. The others that were loaded are stored.
@@ -115,7 +118,8 @@ extension ModelCache {
         try await engine.remove(type, id.cacheKey, asOf: revision, waits: true)
     }
 
-    /// Changes models and lists in one step: observers and reads see all of it or nothing.
+    /// Changes models and lists in one step: observers and reads of this process see all of it or nothing. A process that is
+    /// killed while it is written to disk leaves a part of it there.
     ///
     /// - Throws: as saving.
     public nonisolated(nonsending) func change(

@@ -18,7 +18,8 @@ public struct ModelCacheError: Error, Sendable {
         public static let invalidModel = Code(base: .invalidModel)
         /// The type was not given to the initializer.
         public static let unknownModel = Code(base: .unknownModel)
-        /// The server has no such model (404, 410). It was removed here too.
+        /// The server has no such model (404, 410), and it was removed here too; or, without a `status`, a change that is not
+        /// confirmed removes it.
         public static let notFound = Code(base: .notFound)
         /// Nothing is stored, and the cache is offline.
         public static let offline = Code(base: .offline)
@@ -37,7 +38,8 @@ public struct ModelCacheError: Error, Sendable {
         /// The server forbids to keep a page of a list (`no-store`), so there is no place from which the page behind it could
         /// be asked for. Is never thrown: `onFailure` is told.
         public static let notKept = Code(base: .notKept)
-        /// The disk failed; `cause` is the `CacheError`.
+        /// The disk failed, or a list's key or a model's identity is not 1 to 1,024 UTF-8 bytes long; `cause` is the
+        /// `CacheError`, for a key with the code `.invalidKey`. Of an answer with such an identity nothing is stored.
         public static let storage = Code(base: .storage)
         /// The cache was closed or erased.
         public static let closed = Code(base: .closed)

@@ -55,6 +55,42 @@ private struct ThirdNote: CachedModel {
     }
 }
 
+private struct StarredNote: CachedModel {
+    static let modelName = "note"
+    let id: Int
+    var text: String
+    var stars: Int
+    static func request(for id: Int) -> ModelRequest { .get("/notes/\(id)") }
+}
+
+/// The migration of the documentation: a field has another name, one another type, and one is new.
+private struct ReadNote: CachedModel {
+    static let modelName = "note"
+    static let schemaVersion = 2
+    let id: Int
+    var title: String
+    var stars: String
+    var isRead: Bool
+    static func request(for id: Int) -> ModelRequest { .get("/notes/\(id)") }
+
+    static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree? {
+        guard version == 1 else { return nil }
+        var tree = old
+        guard let root = tree.roots.first?.value, case .reference(let place) = root,
+            var note = tree.instance(root),
+            let text = note.fields.firstIndex(where: { $0.name == "text" }),
+            let stars = note.fields.firstIndex(where: { $0.name == "stars" }),
+            case .integer(let count)? = tree.scalar(note.fields[stars].value)
+        else { return nil }
+        note.fields[text] = ArchiveTree.Field(key: "title", value: note.fields[text].value)
+        note.fields[stars] = ArchiveTree.Field(key: "stars", value: .reference(tree.objects.count))
+        tree.objects.append(.value(.string("\(count)")))
+        note.fields.append(ArchiveTree.Field(key: "isRead", value: .bool(false)))
+        tree.objects[place] = .instance(note)
+        return tree
+    }
+}
+
 @Suite struct SchemaTests {
     private func with<Model: CachedModel>(
         _ type: Model.Type,
@@ -91,6 +127,20 @@ private struct ThirdNote: CachedModel {
                     1: ThirdNote(id: 1, title: "one", length: 3), 2: ThirdNote(id: 2, title: "zwei", length: 4),
                 ]
             )
+        }
+    }
+
+    @Test func aMigrationRenamesAFieldGivesOneAnotherTypeAndAddsOne() async throws {
+        let directory = try TemporaryDirectory()
+        try await with(StarredNote.self, directory) { models in
+            try await models.save([
+                StarredNote(id: 1, text: "one", stars: 3), StarredNote(id: 2, text: "two", stars: -1),
+            ])
+        }
+        try await with(ReadNote.self, directory) { models in
+            let found = try await models.stored(ReadNote.self, ids: [1, 2]).mapValues(\.value)
+            #expect(found[1] == ReadNote(id: 1, title: "one", stars: "3", isRead: false))
+            #expect(found[2] == ReadNote(id: 2, title: "two", stars: "-1", isRead: false))
         }
     }
 

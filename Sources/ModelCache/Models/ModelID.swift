@@ -3,8 +3,8 @@ import TypedCache
 
 /// The identity of a model: a key of a cache that can be made of its text again.
 ///
-/// Strings, whole numbers and UUIDs are identities, and so are enumerations and structures with a raw value of one of
-/// these that declare the conformance:
+/// `String`, `Int` and `UUID` are identities, and so are enumerations and structures with a raw value of one of these that
+/// declare the conformance:
 ///
 /// ```swift
 /// struct Handle: RawRepresentable, Codable, ModelID { let rawValue: String }
