@@ -262,8 +262,10 @@ extension ModelEngine {
         in bookkeeping: Bookkeeping
     ) async throws(ModelCacheError) -> ModelSnapshot<Model> {
         let key = id.cacheKey
+        // Before that load begins, so that its answer is no result of this one.
+        let snapshot = try await snapshot(Model.self, id)
         if wasInvalidated(record, key, after: answer, in: bookkeeping) { try await refresh(Model.self, id) }
-        if let snapshot = try await snapshot(Model.self, id) { return snapshot }
+        if let snapshot { return snapshot }
         if try await isRemovedByChanges(Model.self, key) { throw Self.removed(Model.self) }
         return ModelSnapshot(
             value: record.model,
