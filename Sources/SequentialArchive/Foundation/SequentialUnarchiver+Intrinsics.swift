@@ -77,7 +77,7 @@ extension SequentialUnarchiver {
 
     private func number() throws(ArchiveError) -> NSValue {
         let start = reader.position
-        guard let named = try nextCString(), let asked = try ValueType.list(named).first,
+        guard let named = try nextCString(), case let asked = try ValueType.one(named),
             case let stored = try nextType(),
             stored == asked
         else { throw reader.corrupted("a number that is not of the type it names", at: start) }

@@ -1,3 +1,4 @@
+import Foundation
 import KeyedArchive
 
 /// Reads the smallest parts of a typed stream: bytes, integers, shared strings and the types of groups.
@@ -28,9 +29,13 @@ final class StreamReader {
         /// The type, if the string is one of a single letter.
         let type: ValueType?
         var text: String?
+        var data: Data?
+        /// Whether there is no zero inside.
+        let isCString: Bool
 
         init(bytes: [UInt8]) {
             self.bytes = bytes
+            isCString = !bytes.contains(0)
             type = bytes.count == 1 ? ValueType(letter: bytes[0]) : nil
         }
     }
@@ -244,6 +249,17 @@ final class StreamReader {
     }
 
     func bytes(ofString number: Int) -> [UInt8] { strings[number].bytes }
+
+    /// The bytes of a shared string, in one memory for all references to it.
+    func data(ofString number: Int) -> Data {
+        if let data = strings[number].data { return data }
+        let data = Data(strings[number].bytes)
+        strings[number].data = data
+        return data
+    }
+
+    /// Whether a shared string may be a C string: has no zero inside.
+    func isCString(_ number: Int) -> Bool { strings[number].isCString }
 
     /// The text of a shared string that must be text: the name of a class, or of types.
     func text(ofString number: Int) throws(ArchiveError) -> String {

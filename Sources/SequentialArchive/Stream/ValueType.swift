@@ -33,10 +33,7 @@ enum ValueType: Hashable, Sendable {
     ///
     /// - Throws: `.unsupportedType` for types that typed streams do not hold, `.corrupted` for text that is no type.
     static func list(_ text: [UInt8]) throws(ArchiveError) -> [ValueType] {
-        guard !text.isEmpty, text.count <= lengthLimit else {
-            throw ArchiveError(.corrupted, "a group of values without a type")
-        }
-        var rest = text[...]
+        var rest = try checked(text)
         var types: [ValueType] = []
         while !rest.isEmpty { types.append(try next(&rest, depth: 0)) }
         return types
@@ -46,11 +43,19 @@ enum ValueType: Hashable, Sendable {
     ///
     /// - Throws: as `list`, and `.unsupportedType` for several types.
     static func one(_ text: [UInt8]) throws(ArchiveError) -> ValueType {
-        let types = try list(text)
-        guard types.count == 1 else {
+        var rest = try checked(text)
+        let type = try next(&rest, depth: 0)
+        guard rest.isEmpty else {
             throw ArchiveError(.unsupportedType, "more than one type where one is expected")
         }
-        return types[0]
+        return type
+    }
+
+    private static func checked(_ text: [UInt8]) throws(ArchiveError) -> ArraySlice<UInt8> {
+        guard !text.isEmpty, text.count <= lengthLimit else {
+            throw ArchiveError(.corrupted, "a group of values without a type")
+        }
+        return text[...]
     }
 
     /// The type of one letter; `nil` for all else.

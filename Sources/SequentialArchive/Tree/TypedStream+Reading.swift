@@ -68,7 +68,7 @@ private struct TypedStreamMaker {
         case .cString: return .reference(try cString())
         case .selector, .atom:
             guard let number = try reader.sharedString() else { return .name(nil) }
-            return .name(Data(reader.bytes(ofString: number)))
+            return .name(reader.data(ofString: number))
         case .bytes:
             if try reader.peek() == StreamTag.null {
                 reader.position += 1
@@ -175,10 +175,10 @@ private struct TypedStreamMaker {
         case StreamTag.new:
             let start = reader.position
             reader.position += 1
-            guard let number = try reader.sharedString(),
-                case let bytes = reader.bytes(ofString: number), !bytes.contains(0)
-            else { throw reader.corrupted("a C string that is none", at: start) }
-            objects.append(.cString(Data(bytes)))
+            guard let number = try reader.sharedString(), reader.isCString(number) else {
+                throw reader.corrupted("a C string that is none", at: start)
+            }
+            objects.append(.cString(reader.data(ofString: number)))
             return objects.count - 1
         default:
             return try reference("C string") { if case .cString = $0 { true } else { false } }

@@ -88,9 +88,10 @@ extension SequentialUnarchiver {
             return nil
         case StreamTag.new:
             reader.position += 1
-            guard let number = try reader.sharedString(), case let bytes = reader.bytes(ofString: number),
-                !bytes.contains(0)
-            else { throw reader.corrupted("a C string that is none", at: start) }
+            guard let number = try reader.sharedString(), reader.isCString(number) else {
+                throw reader.corrupted("a C string that is none", at: start)
+            }
+            let bytes = reader.bytes(ofString: number)
             _ = takeEntry(.cString(bytes))
             return bytes
         default:
