@@ -69,7 +69,8 @@ public struct PropertyList: Sendable {
 
     /// The list in a format. Equal strings, data and numbers stand once in a binary list; duplicates of keys are kept. O(*n*).
     ///
-    /// - Throws: ``PropertyListError`` with code `.notRepresentable` if the format has no form of a value.
+    /// - Throws: ``PropertyListError`` with code `.notRepresentable` if the format has no form of a value, and
+    ///   `.limitExceeded` for more than 8,000,000 values.
     public func data(format: PropertyListFormat) throws(PropertyListError) -> Data {
         var builder = NodeBuilder()
         _ = try append(to: &builder, depth: 0)

@@ -41,7 +41,7 @@ public enum PropertyListObjects {
     /// The property list of an object. O(*n*).
     ///
     /// - Throws: ``PropertyListError`` with code `.notRepresentable` for an object that is none of a property list's,
-    ///   or that the format has no form of.
+    ///   or that the format has no form of, and `.limitExceeded` for more than 8,000,000 values.
     public static func data(fromPropertyList plist: Any, format: PropertyListFormat) throws(PropertyListError)
         -> Data
     {

@@ -64,6 +64,38 @@ private final class Derived: Base {
 }
 
 struct CoderTests {
+    @Test func realsBeyondFloatDoNotFit() throws {
+        let coder = PropertyListCoder()
+        for value in [1e300, -1e300, 3.5e38] {
+            let data = try coder.encode([value])
+            #expect(throws: DecodingError.self, "\(value)") { try coder.decode([Float].self, from: data) }
+        }
+        for value in [Double.infinity, -.infinity, 0.1, 3.4e38, 1e-60] {
+            #expect(try coder.decode([Float].self, from: coder.encode([value])) == [Float(value)])
+        }
+    }
+
+    /// Values that no list holds, and more values than the limits allow.
+    @Test func valuesWithoutAFormAreInvalid() throws {
+        func path(_ value: some Encodable, _ coder: PropertyListCoder = PropertyListCoder()) -> [String]? {
+            do {
+                _ = try coder.encode(value)
+            } catch EncodingError.invalidValue(_, let context) {
+                #expect(context.underlyingError is PropertyListError)
+                return context.codingPath.map(\.stringValue)
+            } catch {
+                Issue.record(error)
+            }
+            return nil
+        }
+        let never = Date(timeIntervalSinceReferenceDate: .nan)
+        #expect(path(["a": [never]]) == ["a", "Index 0"])
+        #expect(path(["a": ["b": never]]) == ["a", "b"])
+        let small = PropertyListCoder(limits: PropertyListLimits(values: 10))
+        #expect(path([Double](repeating: 1, count: 20), small) == ["Index 9"])
+        #expect(path([Double](repeating: 1, count: 9), small) == nil)
+    }
+
     @Test(arguments: [PropertyListFormat.binary, .xml, .gnuStep])
     func valuesComeBack(format: PropertyListFormat) throws {
         let item = Item.sample(3)

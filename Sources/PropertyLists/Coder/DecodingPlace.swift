@@ -115,7 +115,10 @@ final class DecodingPlace: Decoder {
         key: @autoclosure () -> (any CodingKey)?
     ) throws -> Number {
         switch node.kind {
-        case .real: return Number(node.real)
+        case .real:
+            let number = Number(node.real)
+            guard number.isFinite || !node.real.isFinite else { throw doesNotFit(type, key()) }
+            return number
         case .float: return Number(node.float)
         case .integer: return Number(Int64(bitPattern: node.payload))
         case .unsigned: return Number(node.payload)

@@ -3,10 +3,13 @@ import Foundation
 /// The table that an encoder fills.
 final class EncodingState {
     // Unchecked: no change of the table runs a value's own code, so that no two accesses can overlap.
-    @exclusivity(unchecked) var builder = NodeBuilder()
+    @exclusivity(unchecked) var builder: NodeBuilder
     let userInfo: [CodingUserInfoKey: any Sendable]
 
-    init(userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
+    init(_ limits: PropertyListLimits, userInfo: [CodingUserInfoKey: any Sendable]) {
+        builder = NodeBuilder(limits: limits)
+        self.userInfo = userInfo
+    }
 
     @inline(__always)
     func append(_ node: Node) throws(PropertyListError) -> Int { try builder.append(node) }
@@ -157,19 +160,23 @@ final class EncodingPlace: Encoder {
 
     /// The node of a scalar, or `nil` for a value with an encoding of its own.
     @inline(__always)
-    private func scalar<Value>(_ value: Value) throws -> Int? {
-        if let value = same(value, as: String.self) { return try state.builder.string(value) }
-        if let value = same(value, as: Int.self) { return try state.append(.integer(value)) }
-        if let value = same(value, as: Double.self) { return try state.append(.real(value)) }
-        if let value = same(value, as: Bool.self) { return try state.append(.bool(value)) }
-        if let value = same(value, as: Date.self) { return try state.builder.date(value) }
-        if let value = same(value, as: Data.self) { return try state.builder.data(value) }
-        return nil
+    private func scalar<Value>(_ value: Value, key: @autoclosure () -> (any CodingKey)?) throws -> Int? {
+        do throws(PropertyListError) {
+            if let value = same(value, as: String.self) { return try state.builder.string(value) }
+            if let value = same(value, as: Int.self) { return try state.append(.integer(value)) }
+            if let value = same(value, as: Double.self) { return try state.append(.real(value)) }
+            if let value = same(value, as: Bool.self) { return try state.append(.bool(value)) }
+            if let value = same(value, as: Date.self) { return try state.builder.date(value) }
+            if let value = same(value, as: Data.self) { return try state.builder.data(value) }
+            return nil
+        } catch {
+            throw error.encodingError(of: value, at: codingPath + (key().map { [$0] } ?? []))
+        }
     }
 
     /// Encodes a value here; `false` if it encodes nothing.
     func encode<Value: Encodable>(_ value: Value) throws -> Bool {
-        if let scalar = try scalar(value) {
+        if let scalar = try scalar(value, key: nil) {
             fill(state.builder.nodes[scalar])
             return true
         }
@@ -185,7 +192,7 @@ final class EncodingPlace: Encoder {
 
     /// The node of a value that is to be a member.
     func member<Value: Encodable>(_ value: Value, key: @autoclosure () -> any CodingKey) throws -> Int {
-        if let scalar = try scalar(value) { return scalar }
+        if let scalar = try scalar(value, key: key()) { return scalar }
         let place = try place(key())
         if try !place.encode(value) { place.open(.dictionary) }
         return place.slot

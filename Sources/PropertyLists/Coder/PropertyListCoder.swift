@@ -9,7 +9,7 @@ public struct PropertyListCoder: Sendable {
     public var outputFormat: PropertyListFormat
     /// Handed to each value's `encode(to:)` and `init(from:)`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    /// The bounds of lists that are decoded.
+    /// The bounds of lists that are decoded; no list of more values is encoded.
     public var limits: PropertyListLimits
 
     public init(outputFormat: PropertyListFormat = .binary, limits: PropertyListLimits = PropertyListLimits()) {
@@ -20,9 +20,18 @@ public struct PropertyListCoder: Sendable {
     /// Encodes a value that has a container: an array or a dictionary.
     ///
     /// - Throws: `EncodingError.invalidValue` for a value that encodes nothing, or as a number, string, date or data
-    ///   alone, asks for two kinds of containers, or has no form in the format; and the errors of the value's own `encode(to:)`.
+    ///   alone, asks for two kinds of containers, has no form in the format, such as a date that is no number, or has more
+    ///   values than ``limits`` allows; and the errors of the value's own `encode(to:)`.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
-        let state = EncodingState(userInfo: userInfo)
+        do {
+            return try encoded(value)
+        } catch let error as PropertyListError {
+            throw error.encodingError(of: value, at: [])
+        }
+    }
+
+    private func encoded<Value: Encodable>(_ value: Value) throws -> Data {
+        let state = EncodingState(limits, userInfo: userInfo)
         defer { state.end() }
         let place = EncodingPlace(state, slot: try state.append(Node(.null, offset: 0)), parent: nil, key: nil)
         guard try place.encode(value) else {
@@ -46,18 +55,7 @@ public struct PropertyListCoder: Sendable {
                 )
             )
         }
-        do throws(PropertyListError) {
-            return try state.table(outputFormat).written(as: outputFormat)
-        } catch {
-            throw EncodingError.invalidValue(
-                value,
-                .init(
-                    codingPath: [],
-                    debugDescription: "Unable to encode the given top-level value as property list",
-                    underlyingError: error
-                )
-            )
-        }
+        return try state.table(outputFormat).written(as: outputFormat)
     }
 
     /// Decodes a value from a property list of any format.

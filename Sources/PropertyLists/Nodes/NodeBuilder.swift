@@ -8,10 +8,10 @@ struct NodeBuilder: ~Copyable {
     private var keyTexts = KeyTexts()
 
     /// A table without an input.
-    init() {
+    init(limits: PropertyListLimits = PropertyListLimits()) {
         bytes = ByteOutput(capacity: 1_024)
         nodes = NodeStorage(capacity: 64)
-        limit = PropertyListLimits().values
+        limit = limits.values
     }
 
     init(_ input: ByteView, limits: PropertyListLimits) {
