@@ -250,7 +250,8 @@ extension NSAttributedString: SequentialIntrinsic {
                 var range = NSRange()
                 let attributes = attributes(at: position, effectiveRange: &range)
                 let dictionary = Dictionary(uniqueKeysWithValues: attributes.map { ($0.key.rawValue, $0.value) })
-                let found = known.firstIndex(of: dictionary as NSDictionary)
+                // The last ones only: many runs may have as many dictionaries.
+                let found = known.suffix(16).lastIndex(of: dictionary as NSDictionary)
                 archiver.writer.write(shared: "iI")
                 archiver.writer.write(integer: Int64((found ?? known.count) + 1))
                 archiver.writer.write(.signed(Int64(range.location + range.length - position)), as: .uint32)
