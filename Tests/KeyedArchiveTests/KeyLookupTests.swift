@@ -53,6 +53,23 @@ import Testing
         #expect(back.map(\.values) == bags.map(\.values), "seed \(seed)")
     }
 
+    /// Keys that are equal for Swift and differ in their bytes, in a large object.
+    @Test(.timeLimit(.minutes(1))) func equalKeysOfOtherBytesAreFoundSoon() throws {
+        let count = 4_000
+        let archiver = KeyedArchiver()
+        for number in 0..<count {
+            archiver.encode(number, forKey: "\(number)\u{E9}")
+            archiver.encode(-number, forKey: "\(number)e\u{301}")
+        }
+        let unarchiver = try KeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        var wrong = 0
+        for number in (0..<count).reversed() {
+            if unarchiver.decodeInteger(forKey: "\(number)e\u{301}") != -number { wrong += 1 }
+            if unarchiver.decodeInteger(forKey: "\(number)\u{E9}") != number { wrong += 1 }
+        }
+        #expect(wrong == 0 && unarchiver.error == nil)
+    }
+
     /// Other writers may give a short key a long count, or write it in UTF-16.
     @Test func keysInOtherFormsAreFoundToo() throws {
         let data = try KeyedArchiver.archivedData(withRootObject: Point(x: 1.5, y: -2))

@@ -10,7 +10,7 @@ struct ArchiveScope {
     /// The heads of all keys, made once a key is not the next one; `nil` before.
     private var heads: KeyHeads?
     /// The positions of all keys, made once a large object is not read in order.
-    private var index: [String: Int]?
+    private var index: [StoredKey: Int]?
 
     private static let scanLimit = 64
     private static let indexedKeyLength = 256
@@ -95,21 +95,26 @@ struct ArchiveScope {
 
     private mutating func look(up key: String, in list: BinaryPropertyList) throws(ArchiveError) -> Int? {
         if index == nil {
-            var made: [String: Int] = [:]
+            var made: [StoredKey: Int] = [:]
             for position in (0..<fields.count).reversed() {
                 if let text = try list.shortString(list.key(fields, position), below: Self.indexedKeyLength) {
-                    made[text] = position
+                    made[StoredKey(text: text)] = position
                 }
             }
             index = made
         }
-        guard let position = index?[key] else { return nil }
-        if try list.isString(list.key(fields, position), equalTo: key) { return position }
-        // Another key that looks the same: the index takes composed and decomposed letters for equal.
-        for other in 0..<fields.count where try list.isString(list.key(fields, other), equalTo: key) {
-            return other
+        return index?[StoredKey(text: key)]
+    }
+
+    /// A key, equal to others of the same bytes only: strings are equal where composed and decomposed letters differ.
+    private struct StoredKey: Hashable {
+        let text: String
+
+        static func == (left: StoredKey, right: StoredKey) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+        func hash(into hasher: inout Hasher) {
+            for byte in text.utf8 { hasher.combine(byte) }
         }
-        return nil
     }
 }
 
