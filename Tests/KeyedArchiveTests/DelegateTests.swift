@@ -112,6 +112,30 @@ import Testing
         #expect(delegate.log.first == "what is Elsewhere.Unknown []")
     }
 
+    /// The object asks for the replacement, or the delegate does; a part of the replacement refers to the object.
+    @Test(arguments: [false, true]) func aReplacedObjectInACircleHasOneReplacement(byDelegate: Bool) throws {
+        let child = Link()
+        let parent = Link(other: child, isReplaced: !byDelegate)
+        child.other = parent
+        defer { child.other = nil }
+        let delegate = Recorder()
+        delegate.substitute = { $0 as? Link === parent ? Link(other: child) : $0 }
+        let archiver = KeyedArchiver()
+        if byDelegate { archiver.delegate = delegate }
+        archiver.encode(parent, forKey: "root")
+        let data = try archiver.encodedData
+        let calls = [
+            "will Link", "replacing Link by Link", "will Link", "did Link", "did Link", "finishing", "finished",
+        ]
+        #expect(delegate.log == (byDelegate ? calls : []))
+        let unarchiver = try KeyedUnarchiver(forReadingFrom: data, classes: [Link.self])
+        let proxy = try #require(unarchiver.decodeObject(forKey: "root") as? Link)
+        let back = try #require(proxy.other as? Link)
+        defer { back.other = nil }
+        #expect(back !== proxy && back.other === proxy)
+        #expect(unarchiver.error == nil)
+    }
+
     @Test func aReplacementOfWhatItsPartsReferToIsAnError() throws {
         let vertex = Vertex("a", 1)
         vertex.next = vertex
@@ -179,6 +203,21 @@ private final class Replaced: NSObject, NSCoding {
 
 final class Restless: Base {
     override func replacementObject(for coder: NSCoder) -> Any? { Restless(title: title + "+") }
+}
+
+final class Link: NSObject, NSCoding {
+    var other: NSObject?
+    private let isReplaced: Bool
+    init(other: NSObject? = nil, isReplaced: Bool = false) {
+        self.other = other
+        self.isReplaced = isReplaced
+    }
+    required init?(coder: NSCoder) {
+        other = coder.decodeObject(forKey: "other") as? NSObject
+        isReplaced = false
+    }
+    func encode(with coder: NSCoder) { coder.encode(other, forKey: "other") }
+    override func replacementObject(for coder: NSCoder) -> Any? { isReplaced ? Link(other: other) : self }
 }
 
 private final class Disguised: Base {

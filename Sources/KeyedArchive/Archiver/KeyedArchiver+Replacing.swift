@@ -13,6 +13,7 @@ extension KeyedArchiver {
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
         // A delegate was asked already, and the object before it. A replacement is not asked for another one.
         if !asksDelegate, replacing !== object {
+            if let replacement = replacementUnderWay(of: object) { return uid(of: replacement) }
             guard let replacement = object.replacementObject(for: self) else { return 0 }
             if !isSame(replacement, object) {
                 replacing = type(of: replacement) is AnyClass ? replacement as AnyObject : nil
@@ -38,7 +39,10 @@ extension KeyedArchiver {
         _ body: () -> ArchiveWriter.UID
     ) -> ArchiveWriter.UID {
         guard let reserved else {
+            let instance = type(of: replacement) is AnyClass ? replacement as AnyObject : nil
+            if let instance { replacementsUnderWay.append((object, instance)) }
             let uid = body()
+            if instance != nil { replacementsUnderWay.removeLast() }
             if writer.identities.find(object) == nil { writer.identities.add(object, uid: uid, isReserved: false) }
             return uid
         }
@@ -51,6 +55,13 @@ extension KeyedArchiver {
         let uid = body()
         if uid != place { writer.fill(place, asIn: uid) }
         return uid
+    }
+
+    /// The replacement that is being written for an object, which a part of that replacement refers to.
+    @inline(__always)
+    private func replacementUnderWay(of object: AnyObject) -> AnyObject? {
+        if replacementsUnderWay.isEmpty { return nil }
+        return replacementsUnderWay.last { $0.object === object }?.replacement
     }
 
     /// Has an object encode itself; an exception of Objective-C's that it raises is recorded.
@@ -69,6 +80,9 @@ extension KeyedArchiver {
         let instance = type(of: value) is AnyClass ? value as AnyObject : nil
         let found = instance.flatMap { writer.identities.find($0) }
         if let found, !writer.identities[found].isReserved { return refer(to: found) }
+        if let replacement = instance.flatMap(replacementUnderWay) {
+            return ArchiveHandler.for(type(of: replacement)).encode(replacement, self)
+        }
         guard let own = handler.replacement.map({ $0(value, self) }) ?? value,
             let delegate,
             let chosen = delegate.archiver(self, willEncode: own)

@@ -28,6 +28,8 @@ public final class KeyedArchiver: NSCoder {
     @exclusivity(unchecked) private(set) var asksDelegate = false
     /// The object that is about to be encoded in another one's place.
     @exclusivity(unchecked) var replacing: AnyObject?
+    /// The objects whose replacements are being written, from the outside in.
+    @exclusivity(unchecked) var replacementsUnderWay: [(object: AnyObject, replacement: AnyObject)] = []
     /// Where `finishEncoding` puts the archive too.
     private var destination: NSMutableData?
 
