@@ -260,6 +260,33 @@ import Testing
         #expect(table == words)
     }
 
+    /// Foundation on Linux takes microseconds to compare data, and many sets may hold the same.
+    @Test(.timeLimit(.minutes(1)), arguments: ["NSMutableSet", "NSSet", "NSOrderedSet"])
+    func dataThatSharesAHashIsComparedSoOften(name: String) throws {
+        func error(_ count: Int, sets: Int) throws -> ArchiveError.Code? {
+            let archiver = KeyedArchiver()
+            let members = (0..<count).map { archiver.uid(of: Data(repeating: 1, count: 100) + Data("\($0)".utf8)) }
+            let list = archiver.collection(.of(NSArray.self)) { list in
+                for _ in 0..<sets {
+                    list.append(
+                        name == "NSOrderedSet"
+                            ? archiver.container(ArchivedClass(name: name), of: nil) {
+                                for (index, member) in members.enumerated() {
+                                    archiver.writer.set("NS.object.\(index)", archiver.writer.reference(to: member))
+                                }
+                            } : archiver.collection(ArchivedClass(name: name)) { $0 = members }
+                    )
+                }
+            }
+            archiver.writer.set("root", archiver.writer.reference(to: list))
+            let data = try archiver.encodedData
+            return code { try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data) }
+        }
+        #expect(try error(1_024, sets: 1) == .limitExceeded)
+        #expect(try error(100, sets: 500) == .limitExceeded)
+        #expect(try error(200, sets: 1) == nil)
+    }
+
     @Test func collectionsAreNoKeys() throws {
         for object in [Set([[1], [2]]), [[1]: 2], NSSet(array: [NSArray(array: [1])])] as [Any] {
             #expect(code { try KeyedArchiver.archivedData(withRootObject: object) } == .unsupportedType)

@@ -54,8 +54,19 @@ struct SetTests {
             return binary([container(0xC0, 1...count)] + members)
         }
         #expect(code(data(20_000)) == .limitExceeded)
-        let set = try PropertyListObjects.propertyList(from: data(1_024), format: nil)
-        #expect((set as? NSSet)?.count == 1_024)
+        #expect(code(data(1_024)) == .limitExceeded)
+        let set = try PropertyListObjects.propertyList(from: data(200), format: nil)
+        #expect((set as? NSSet)?.count == 200)
+    }
+
+    /// Members that overlap in a short list.
+    @Test(.timeLimit(.minutes(1))) func dataThatOverlapsIsNotComparedForEver() {
+        let (count, length) = (1_024, 20_000)
+        // Each member begins with the marker of the next one.
+        let marker: [UInt8] = [0x4F, 0x12, 0, 0, UInt8(length >> 8), UInt8(length & 255)]
+        let heads = [[UInt8]](repeating: marker, count: count)
+        let rest = (0..<length).map { UInt8(truncatingIfNeeded: $0 >> 3) }
+        #expect(code(binary([container(0xC0, 1...count)] + heads + [rest])) == .limitExceeded)
     }
 
     /// Foundation hashes long texts by parts of them.

@@ -142,7 +142,7 @@ struct FormFields {
     mutating func forEachHashedMember(_ body: (AnyHashable) -> Void) throws(ArchiveError) {
         let members = try members()
         var crowd = HashCrowd(memberCount: members.count)
-        for object in members { body(try crowd.admit(hashable(object))) }
+        for object in members { body(try admit(object, to: &crowd)) }
     }
 
     /// Reads the entries of a dictionary one by one.
@@ -150,13 +150,20 @@ struct FormFields {
         let (keys, values) = try unarchiver.entries(in: &scope)
         var crowd = HashCrowd(memberCount: keys.count)
         for (key, value) in zip(keys, values) {
-            let key = try crowd.admit(hashable(member(key)))
+            let key = try admit(member(key), to: &crowd)
             body(key, try member(value))
         }
     }
 
+    /// An object as a key or a member, behind those that a collection has already.
+    func admit(_ object: Any, to crowd: inout HashCrowd) throws(ArchiveError) -> AnyHashable {
+        try crowd.admit(hashable(object)) { bytes throws(ArchiveError) in
+            try unarchiver.budget.spend(bytes: bytes)
+        }
+    }
+
     /// An object as a key or a set's member.
-    func hashable(_ object: Any) throws(ArchiveError) -> AnyHashable {
+    private func hashable(_ object: Any) throws(ArchiveError) -> AnyHashable {
         // The commonest one first.
         if let text = content(of: object, as: String.self) { return text }
         // Comparing collections that share parts can take for ever, and an archive chooses the collections to compare.

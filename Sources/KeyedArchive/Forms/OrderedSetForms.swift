@@ -91,7 +91,7 @@ extension FoundationForm {
         var crowd = HashCrowd(memberCount: count)
         for index in 0..<count {
             guard let object = try fields.object("NS.object\(index)") else { throw fields.malformed() }
-            let member = try crowd.admit(fields.hashable(object))
+            let member = try fields.admit(object, to: &crowd)
             let times = try fields.requiredInteger("NS.count\(index)")
             guard times > 0 else { throw fields.malformed("with a count of 0 or less") }
             guard times <= NSCountedSet.countLimit else {

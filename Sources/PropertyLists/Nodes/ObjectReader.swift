@@ -8,9 +8,12 @@ struct ObjectReader {
     private let hasMutableContainers: Bool
     private let hasMutableLeaves: Bool
     private var forms: DictionaryForms
+    /// The comparisons of data that the list may still ask for.
+    private var comparisons: Int
 
     init(_ table: NodeTable, _ options: PropertyListObjects.ReadOptions) {
         self.table = table
+        comparisons = (1 << 16) + 64 * table.bytes.all.count
         forms = DictionaryForms(table)
         hasMutableLeaves = options.contains(.mutableContainersAndLeaves)
         hasMutableContainers = hasMutableLeaves || options.contains(.mutableContainers)
@@ -70,7 +73,7 @@ struct ObjectReader {
             if member.isContainer { fault = refusal("a container as a set's member", member) }
             if member.kind == .string, !texts.insert(table.text(member)).inserted { continue }
             let object = object(member)
-            if !crowd.admits(object as? NSObject) { fault = refusal(HashCrowd.message, member) }
+            if !crowd.admits(object as? NSObject, &comparisons) { fault = refusal(HashCrowd.message, member) }
             if fault == nil { set.add(object) }
         }
         return hasMutableContainers ? set : NSSet(set: set)
@@ -130,7 +133,7 @@ struct ObjectReader {
 
         func insert(_ value: Any, _ key: NSString, of node: Node) {
             if fault != nil { return }
-            if crowd.admits(key) {
+            if crowd.admits(key, &comparisons) {
                 dictionary.setObject(value, forKey: key)
             } else {
                 fault = refusal(HashCrowd.message, node)
@@ -140,21 +143,28 @@ struct ObjectReader {
 }
 
 /// Notices members that are made so that they share a hash: each insertion compares with all of them. Foundation hashes
-/// data by its first bytes, and long strings by parts of themselves.
+/// data by its first bytes, and long strings by parts of themselves; on Linux it takes microseconds to compare data.
 private struct HashCrowd {
-    /// How many members may share a hash; below that many members nothing is counted.
+    /// How many members may share a hash; below that many members only data is counted.
     private static let limit = 1_024
+    /// As many bytes take as long as the rest of a comparison.
+    private static let bytesPerComparison = 1_024
 
-    static let message = "more than \(limit) members of a collection share a hash"
+    static let message = "too many members of a collection share a hash"
 
     private let isCounting: Bool
     private var counts: [Int: Int] = [:]
 
     init(memberCount: Int) { isCounting = memberCount > Self.limit }
 
-    mutating func admits(_ member: NSObject?) -> Bool {
-        guard isCounting, let member else { return true }
-        counts[member.hash, default: 0] += 1
-        return counts[member.hash, default: 0] <= Self.limit
+    /// Whether a member may be inserted; takes the comparisons of data from `comparisons`.
+    mutating func admits(_ member: NSObject?, _ comparisons: inout Int) -> Bool {
+        guard let member else { return true }
+        let data = member as? NSData
+        guard isCounting || data != nil else { return true }
+        let earlier = counts[member.hash, default: 0]
+        counts[member.hash] = earlier + 1
+        if let data { comparisons -= earlier * (Self.bytesPerComparison + data.length) / 16 }
+        return earlier < Self.limit && comparisons >= 0
     }
 }

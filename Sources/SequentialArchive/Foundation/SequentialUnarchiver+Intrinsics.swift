@@ -162,13 +162,21 @@ extension SequentialUnarchiver {
         return key
     }
 
+    private func admit(
+        _ object: Any,
+        at offset: Int,
+        to crowd: inout HashCrowd
+    ) throws(ArchiveError) -> AnyHashable {
+        try crowd.admit(hashable(object, at: offset)) { count throws(ArchiveError) in try reader.spend(count) }
+    }
+
     private func forEachHashedMember(_ body: (AnyHashable) -> Void) throws(ArchiveError) {
         let start = reader.position
         var members: [Any] = []
         try forEachMember { members.append($0) }
         let total = held
         var crowd = HashCrowd(memberCount: members.count)
-        for object in members { body(try crowd.admit(hashable(object, at: start))) }
+        for object in members { body(try admit(object, at: start, to: &crowd)) }
         held = total
     }
 
@@ -178,7 +186,7 @@ extension SequentialUnarchiver {
         var crowd = HashCrowd(memberCount: count)
         for _ in 0..<count {
             let start = reader.position
-            let key = try crowd.admit(hashable(member(), at: start))
+            let key = try admit(member(), at: start, to: &crowd)
             body(key, try member())
             total += held + 1
             try hold(total)
