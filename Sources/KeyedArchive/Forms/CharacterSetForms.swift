@@ -106,7 +106,7 @@ extension FoundationForm {
             set = NSCharacterSet(range: NSRange(location: location, length: length)) as CharacterSet
         } else if let text = try optional(String.self, "NSString", or: "NSStringObject", in: &fields) {
             var bitmap = CharacterBitmap()
-            for scalar in text.unicodeScalars { bitmap.insert(scalar.value) }
+            for scalar in try fields.counted(text).unicodeScalars { bitmap.insert(scalar.value) }
             // A few characters of high planes are 139 KB of bits.
             try fields.unarchiver.budget.spend(bytes: bitmap.data.count / 4)
             set = CharacterSet(bitmapRepresentation: bitmap.data)

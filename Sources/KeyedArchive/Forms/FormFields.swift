@@ -1,3 +1,5 @@
+import Foundation
+
 /// The fields of a Foundation object while it is read.
 struct FormFields {
     let unarchiver: KeyedUnarchiver
@@ -86,6 +88,18 @@ struct FormFields {
         return value
     }
 
+    /// A text that this object copies or goes through: its bytes count again, for many objects may share it.
+    func counted(_ text: String) throws(ArchiveError) -> String {
+        try unarchiver.budget.spend(bytes: text.utf8.count)
+        return text
+    }
+
+    /// Data that this object copies or goes through: its bytes count again, for many objects may share it.
+    func counted(_ data: Data) throws(ArchiveError) -> Data {
+        try unarchiver.budget.spend(bytes: data.count)
+        return data
+    }
+
     /// The whole number under a key, inline or as an object; `nil` if there is none or it is nil.
     mutating func integer(_ key: String) throws(ArchiveError) -> Int? {
         try number(key) { $0.integer(Int.self) }
@@ -123,6 +137,17 @@ struct FormFields {
     }
 
     // MARK: Collections
+
+    /// The dictionary under a key; `nil` if there is none or it is nil.
+    ///
+    /// A cast copies all entries, and many objects may share them, so that they count as an array's members do.
+    mutating func dictionary<Key>(_ type: [Key: Any].Type, _ key: String) throws(ArchiveError) -> [Key: Any]? {
+        guard let object = try object(key) else { return nil }
+        let count = content(of: object, as: [AnyHashable: Any].self)?.count ?? (object as? NSDictionary)?.count
+        try unarchiver.budget.spend(4 * (count ?? 0))
+        guard let dictionary = object as? [Key: Any] else { throw malformed("with a value of the wrong kind") }
+        return dictionary
+    }
 
     /// The members of a collection.
     mutating func members() throws(ArchiveError) -> [Any] {

@@ -113,14 +113,14 @@ extension FoundationForm {
     private static func notification(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let name = try fields.required(String.self, "NS.name")
         let object = try fields.object("NS.object")
-        let userInfo = try fields.optional([AnyHashable: Any].self, "NS.userinfo")
+        let userInfo = try fields.dictionary([AnyHashable: Any].self, "NS.userinfo")
         return NSNotification(name: Notification.Name(name), object: object, userInfo: userInfo)
     }
 
     private static func error(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let domain = try fields.required(String.self, "NSDomain")
         let code = try fields.requiredInteger("NSCode")
-        let userInfo = try fields.optional([String: Any].self, "NSUserInfo")
+        let userInfo = try fields.dictionary([String: Any].self, "NSUserInfo")
         return NSError(domain: domain, code: code, userInfo: userInfo)
     }
 

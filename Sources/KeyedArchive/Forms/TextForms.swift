@@ -79,7 +79,7 @@ extension FoundationForm {
     private static func attributedText(
         _ fields: inout FormFields
     ) throws(ArchiveError) -> NSMutableAttributedString {
-        let text = NSMutableAttributedString(string: try fields.required(String.self, "NSString"))
+        let text = NSMutableAttributedString(string: try fields.counted(fields.required(String.self, "NSString")))
         guard try fields.contains("NSAttributeInfo") else {
             if let attributes = try fields.object("NSAttributes") {
                 let whole = NSRange(location: 0, length: text.length)
@@ -107,7 +107,7 @@ extension FoundationForm {
         return text
     }
 
-    /// A run's attributes, and how many values they hold, counted as often as they are referred to.
+    /// A run's attributes, and their weight.
     private static func keyed(
         _ object: Any,
         _ fields: FormFields
@@ -115,12 +115,30 @@ extension FoundationForm {
         guard let dictionary = object as? [String: Any] else {
             throw fields.malformed("with attributes that are no dictionary")
         }
+        let weight = try AttributeWeight.weight(of: dictionary) { count throws(ArchiveError) in
+            try fields.unarchiver.budget.spend(count)
+        }
+        return (
+            Attributes(uniqueKeysWithValues: dictionary.map { (NSAttributedString.Key($0.key), $0.value) }), weight
+        )
+    }
+}
+
+/// The work of comparing the attributes of a run with those of another one.
+package enum AttributeWeight {
+    /// How many values the attributes hold, counted as often as they are referred to; long texts and data count more.
+    ///
+    /// - Parameter spend: counts the values that are walked over.
+    package static func weight(
+        of attributes: [String: Any],
+        spend: (Int) throws(ArchiveError) -> Void
+    ) throws(ArchiveError) -> Int {
         var weight = 1
-        var rest: [Any] = [dictionary]
+        var rest: [Any] = [attributes]
         // A list rather than recursion: an archive may nest values to any depth.
         while let next = rest.popLast() {
             weight += 1
-            try fields.unarchiver.budget.spend(1)
+            try spend(1)
             switch next {
             case let members as [Any]: rest += members
             case let entries as [AnyHashable: Any]: rest += entries.values + entries.keys.map(\.base)
@@ -133,8 +151,6 @@ extension FoundationForm {
             default: break
             }
         }
-        return (
-            Attributes(uniqueKeysWithValues: dictionary.map { (NSAttributedString.Key($0.key), $0.value) }), weight
-        )
+        return weight
     }
 }

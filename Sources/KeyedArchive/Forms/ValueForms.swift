@@ -204,7 +204,7 @@ extension FoundationForm {
         count: Int,
         in fields: inout FormFields
     ) throws(ArchiveError) -> [Double] {
-        GeometryText.numbers(in: try fields.required(String.self, key), count: count)
+        GeometryText.numbers(in: try fields.counted(fields.required(String.self, key)), count: count)
     }
 
     private static func typedValue(_ fields: inout FormFields) throws(ArchiveError) -> Any {

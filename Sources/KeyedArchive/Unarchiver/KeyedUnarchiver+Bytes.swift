@@ -21,7 +21,11 @@ extension KeyedUnarchiver {
 
         /// The bytes of the data under a key, which live as long as this unarchiver; `nil` for none and after an error.
         func lastingBytes(forKey key: String, _ count: UnsafeMutablePointer<Int>?) -> UnsafePointer<UInt8>? {
-            guard let range = bytes(of: key) else {
+            let found = attempt(key) { () throws(ArchiveError) -> Range<Int>? in
+                guard let reference = try value(of: key) else { return nil }
+                return try range(ofLastingDataAt: reference)
+            }
+            guard let range = found else {
                 count?.pointee = 0
                 return nil
             }
@@ -55,8 +59,8 @@ extension KeyedUnarchiver {
 
     /// The bytes of the next value, which live as long as this unarchiver; `nil` for none and after an error.
     func nextBytes(_ count: UnsafeMutablePointer<Int>) -> UnsafeMutableRawPointer? {
-        let data = nextUnkeyed { reference throws(ArchiveError) in
-            try range(ofDataAt: reference).map { source.list.bytes.data(in: $0) }
+        let data = nextUnkeyed { reference throws(ArchiveError) -> Data? in
+            try range(ofLastingDataAt: reference).map { source.list.bytes.data(in: $0) }
         }
         count.pointee = data?.count ?? 0
         return data.map { keep(Array($0)).mutableBytes }
@@ -66,6 +70,15 @@ extension KeyedUnarchiver {
     private func range(ofDataAt reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Range<Int>? {
         guard let target = try source.resolve(reference) else { return nil }
         guard case .data(let range) = try source.list.object(target) else { throw mismatch("data", target) }
+        return range
+    }
+
+    /// The range of the bytes of data that the unarchiver keeps: they count for each value that has them.
+    private func range(
+        ofLastingDataAt reference: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> Range<Int>? {
+        guard let range = try range(ofDataAt: reference) else { return nil }
+        try budget.spend(bytes: range.count)
         return range
     }
 

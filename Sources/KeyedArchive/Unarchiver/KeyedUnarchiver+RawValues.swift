@@ -23,17 +23,26 @@ extension KeyedUnarchiver {
         let object = decodeObject()
         if hasFailed { return }
         guard let object else { return address.storeBytes(of: nil, as: UnsafeMutablePointer<CChar>?.self) }
-        guard let text = (object as? String).map({ Array($0.utf8) }), !text.contains(0) else {
-            return failWithError(
-                ArchiveError(.typeMismatch, "a C string is asked for, and an object of another class is there")
-            )
+        guard let string = object as? String else { return failWithError(Self.noCString) }
+        do throws(ArchiveError) {
+            // Many values may share the text, and each is kept.
+            try budget.spend(bytes: string.utf8.count)
+        } catch {
+            return failWithError(error)
         }
+        let text = Array(string.utf8)
+        if text.contains(0) { return failWithError(Self.noCString) }
         if type == .selector {
             SelectorName.store(text, at: address, keeping: keep(text:))
         } else {
             address.storeBytes(of: keep(text: text), as: UnsafeMutablePointer<CChar>?.self)
         }
     }
+
+    private static let noCString = ArchiveError(
+        .typeMismatch,
+        "a C string is asked for, and an object of another class is there"
+    )
 
     private func keep(text: [UInt8]) -> UnsafeMutablePointer<CChar> {
         keep(text + [0]).mutableBytes.assumingMemoryBound(to: CChar.self)

@@ -60,15 +60,17 @@ enum UnarchivedIntrinsic {
         switch self {
         case .null: return NSNull()
         case .string: return try required(String.self, "NS.string", in: &fields)
-        case .mutableString: return NSMutableString(string: try required(String.self, "NS.string", in: &fields))
-        case .mutableData: return NSMutableData(data: try required(Data.self, "NS.data", in: &fields))
+        case .mutableString:
+            return NSMutableString(string: try fields.counted(required(String.self, "NS.string", in: &fields)))
+        case .mutableData:
+            return NSMutableData(data: try fields.counted(required(Data.self, "NS.data", in: &fields)))
         case .date:
             guard let value = try fields.unarchiver.value(of: "NS.time", in: &fields.scope),
                 let seconds = try fields.unarchiver.number(at: value)?.double
             else { throw fields.malformed() }
             return Date(timeIntervalSinceReferenceDate: seconds)
         case .url:
-            let relative = try required(String.self, "NS.relative", in: &fields)
+            let relative = try fields.counted(required(String.self, "NS.relative", in: &fields))
             let base = try optional("NS.base", in: &fields) as? URL
             guard let url = URL(string: relative, relativeTo: base) else { throw fields.malformed() }
             return url

@@ -112,6 +112,8 @@ extension SequentialUnarchiver {
         guard let text = try nextObject() as? String else {
             throw reader.corrupted("a URL without a text", at: start)
         }
+        // Many objects may share the text.
+        try reader.spend(text.utf8.count)
         if base != nil, !(base is URL) { throw reader.corrupted("a URL with a base that is none", at: start) }
         guard let url = URL(string: text, relativeTo: base as? URL) else {
             throw ArchiveError(.decodingFailed, "a URL that Foundation does not take", offset: start)
@@ -199,26 +201,42 @@ extension SequentialUnarchiver {
         guard let text = try nextObject() as? String else {
             throw reader.corrupted("attributes without a text", at: start)
         }
+        // Many objects may share the text.
+        try reader.spend(text.utf8.count)
         let string = NSMutableAttributedString(string: text)
-        var known: [[NSAttributedString.Key: Any]] = []
+        var table: [(attributes: [NSAttributedString.Key: Any], weight: Int)] = []
+        var total = 1
         var position = 0
         while position < string.length {
             let index = try nextInteger()
             let length = try nextInteger()
-            guard index >= 1, index <= known.count + 1, length > 0, length <= string.length - position else {
+            guard index >= 1, index <= table.count + 1, length > 0, length <= string.length - position else {
                 throw reader.corrupted("a run of attributes that is not inside its text")
             }
-            if index == known.count + 1 {
-                guard let entries = try nextObject() as? [String: Any] else {
-                    throw reader.corrupted("attributes that are no dictionary with names as keys")
-                }
-                known.append(
-                    Dictionary(uniqueKeysWithValues: entries.map { (NSAttributedString.Key($0.key), $0.value) })
-                )
+            if index == table.count + 1 {
+                table.append(try attributes())
+                total += held + 1
+                try hold(total)
             }
-            string.setAttributes(known[Int(index) - 1], range: NSRange(location: position, length: Int(length)))
+            let run = table[Int(index) - 1]
+            // Foundation compares the attributes of neighbours, to join the runs.
+            try reader.spend(run.weight)
+            string.setAttributes(run.attributes, range: NSRange(location: position, length: Int(length)))
             position += Int(length)
         }
+        held = total
         return string
+    }
+
+    /// The attributes of a run, and their weight. Every run may name a new dictionary, or one that others have too.
+    private func attributes() throws(ArchiveError) -> (attributes: [NSAttributedString.Key: Any], weight: Int) {
+        guard let entries = try nextObject() as? [String: Any] else {
+            throw reader.corrupted("attributes that are no dictionary with names as keys")
+        }
+        let weight = try AttributeWeight.weight(of: entries) { count throws(ArchiveError) in
+            try reader.spend(count)
+        }
+        let attributes = entries.map { (NSAttributedString.Key($0.key), $0.value) }
+        return (Dictionary(uniqueKeysWithValues: attributes), weight)
     }
 }

@@ -168,10 +168,17 @@ extension SequentialUnarchiver {
                 as: UnsafeRawPointer?.self
             )
         case (.cString, .cString):
-            address.storeBytes(of: try cString().map(keep), as: UnsafeMutablePointer<CChar>?.self)
+            let text = try cString()
+            // Many values may share the text, and each is kept.
+            try reader.spend(text?.count ?? 0)
+            address.storeBytes(of: text.map(keep), as: UnsafeMutablePointer<CChar>?.self)
         case (.selector, .selector):
-            let name = try reader.sharedString().map { reader.bytes(ofString: $0) }
-            guard name?.contains(0) != true else { throw reader.corrupted("a selector with a zero inside") }
+            let number = try reader.sharedString()
+            guard number.map(reader.isCString) != false else {
+                throw reader.corrupted("a selector with a zero inside")
+            }
+            let name = number.map(reader.bytes(ofString:))
+            try reader.spend(name?.count ?? 0)
             SelectorName.store(name, at: address, keeping: keep)
         case (.array(let askedCount, let asked), .array(let count, let element)) where askedCount == count:
             let size = asked.layout.size
