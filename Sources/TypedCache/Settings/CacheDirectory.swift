@@ -94,18 +94,18 @@ package enum CacheDirectory {
     ) throws(StoreError) -> any ArchiveStore {
         let kind = disk.layout.kind(at: path)
         do {
-            return try store(path, kind, create: create, disk)
+            return try store(path, of: kind, create: create, disk)
         } catch {
             // Another process may have made a store of the other kind there meanwhile.
             let present = disk.layout.kind(at: path)
             guard present != kind else { throw error }
-            return try store(path, present, create: create, disk)
+            return try store(path, of: present, create: create, disk)
         }
     }
 
     private static func store(
         _ path: String,
-        _ kind: StoreKind,
+        of kind: StoreKind,
         create: Bool,
         _ disk: DiskSettings
     ) throws(StoreError) -> any ArchiveStore {
