@@ -122,17 +122,17 @@ private final class Role: Sendable {
     static let question: RedisCommand = ["INFO", "replication"]
 
     enum Finding {
-        /// Also without the right to ask.
+        /// Also one that does not tell.
         case master
         case replica(mustBeLeft: Bool)
     }
 
     func finding(_ answer: RedisValue) -> Finding {
-        let role = answer.text?.split(whereSeparator: \.isNewline).first { $0.hasPrefix("role:") }
-        if let role, role != "role:master" {
-            return .replica(mustBeLeft: needsMaster.load(ordering: .relaxed))
+        switch answer.text?.split(whereSeparator: \.isNewline).first(where: { $0.hasPrefix("role:") }) {
+        case "role:slave", "role:replica": return .replica(mustBeLeft: needsMaster.load(ordering: .relaxed))
+        case "role:master": needsMaster.store(true, ordering: .relaxed)
+        default: break
         }
-        if role != nil { needsMaster.store(true, ordering: .relaxed) }
         return .master
     }
 }
