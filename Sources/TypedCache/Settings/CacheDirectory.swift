@@ -26,17 +26,19 @@ package enum CacheDirectory {
         #endif
     }
 
-    /// The directory of all programs' caches on Linux.
-    static func caches(environment: [String: String]) -> URL {
-        func directory(_ variable: String) -> URL? {
-            guard let path = environment[variable], path.hasPrefix("/") else { return nil }
-            return URL(fileURLWithPath: path, isDirectory: true)
+    #if !canImport(Darwin)
+        /// The directory of all programs' caches on Linux.
+        static func caches(environment: [String: String]) -> URL {
+            func directory(_ variable: String) -> URL? {
+                guard let path = environment[variable], path.hasPrefix("/") else { return nil }
+                return URL(fileURLWithPath: path, isDirectory: true)
+            }
+            if let caches = directory("XDG_CACHE_HOME") { return caches }
+            // Foundation gives the user's home, whatever HOME says.
+            let home = directory("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
+            return home.appending(path: ".cache", directoryHint: .isDirectory)
         }
-        if let caches = directory("XDG_CACHE_HOME") { return caches }
-        // Foundation gives the user's home, whatever HOME says.
-        let home = directory("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
-        return home.appending(path: ".cache", directoryHint: .isDirectory)
-    }
+    #endif
 
     /// The name of this program.
     static var programName: String {
