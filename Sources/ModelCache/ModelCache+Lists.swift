@@ -5,7 +5,7 @@ extension ModelCache {
     ///
     /// Elements that are not stored any more are loaded by themselves, with ``FetchMode/staleWhileRevalidate`` in the
     /// background; where most are missing, the list is loaded anew. Elements that the server does not have leave the list;
-    /// those that cannot be loaded are holes.
+    /// elements that cannot be loaded are holes.
     ///
     /// - Throws: as fetching a model, but for `.notFound`: that is a `.status`.
     public nonisolated(nonsending) func fetch<List: ModelList>(

@@ -35,8 +35,8 @@ extension ModelCache {
 
     /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
     ///
-    /// Models that the server does not have are left out, and removed here too; so are those that a change removes which is
-    /// not confirmed; offline, those that are not stored. A type that has a request for several models sends one for each
+    /// Left out are models that the server does not have, which are removed here too, models that an unconfirmed change
+    /// removes, and, offline, models that are not stored. A type that has a request for several models sends one for each
     /// ``CachedModel/batchLimit`` of them; the models of another type are asked for one by one. Six requests are under way at
     /// once.
     ///

@@ -282,7 +282,7 @@ import Testing
         first.next = nil
     }
 
-    /// Codable would decode it as the class that the cache has, without what the subclass adds.
+    /// Codable would decode it as the class that the cache has, without the fields of the subclass.
     @Test(arguments: [ValueSharing.shared, .decodedEachTime])
     func aCodableObjectOfASubclassIsNotSaved(values: ValueSharing) throws {
         let shapes = try Cache<Shape>(name: "shapes", directory: directory.url, values: values, clock: clock)

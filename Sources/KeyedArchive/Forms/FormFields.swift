@@ -180,7 +180,7 @@ struct FormFields {
         }
     }
 
-    /// An object as a key or a member, behind those that a collection has already.
+    /// An object as the next key or member of a collection.
     func admit(_ object: Any, to crowd: inout HashCrowd) throws(ArchiveError) -> AnyHashable {
         try crowd.admit(hashable(object)) { bytes throws(ArchiveError) in
             try unarchiver.budget.spend(bytes: bytes)

@@ -124,7 +124,7 @@ extension FoundationForm {
     }
 }
 
-/// The work of comparing the attributes of a run with those of another one.
+/// The work of comparing the attributes of two runs.
 package enum AttributeWeight {
     /// How many values the attributes hold, counted as often as they are referred to; long texts and data count more.
     ///

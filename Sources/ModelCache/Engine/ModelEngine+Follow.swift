@@ -64,7 +64,7 @@ extension ModelEngine {
 
     /// Loads some models as ``load(_:_:mode:)``. Failures are reported, each by itself.
     ///
-    /// - Returns: those that the server does not have.
+    /// - Returns: the identities of models that the server does not have.
     /// - Throws: `CancellationError`.
     nonisolated(nonsending) func loadEach<Model: CachedModel>(
         _ type: Model.Type,

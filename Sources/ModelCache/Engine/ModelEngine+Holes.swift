@@ -1,8 +1,8 @@
 // Loading the elements of lists that are missing.
 
 extension ModelEngine {
-    /// Loads missing elements of a list. Those that cannot be loaded stay holes; those that the server does not have leave
-    /// the list.
+    /// Loads missing elements of a list. An element that cannot be loaded stays a hole; one that the server does not have
+    /// leaves the list.
     ///
     /// - Throws: `.storage`, `.closed`; `CancellationError`.
     nonisolated(nonsending) func filled<List: ModelList>(
@@ -28,7 +28,7 @@ extension ModelEngine {
         }
     }
 
-    /// Takes elements out of a list that the server does not have, but for those that are stored again, or that the program
+    /// Takes elements out of a list that the server does not have. An element stays that is stored again, or that the program
     /// removes by a change which is not confirmed.
     private nonisolated(nonsending) func remove<List: ModelList>(
         _ gone: [List.Element.ID],

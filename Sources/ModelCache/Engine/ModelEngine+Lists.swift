@@ -104,7 +104,7 @@ extension ModelEngine {
         let request = list.request(after: nil)
         let old = try await record(table.records, list.listKey)?.record
         let stored = try await snapshot(list)
-        // The server could confirm the order only, and not bring what is missing.
+        // The server could confirm the order only, and not bring missing elements.
         let isWhole = stored?.holes.isEmpty ?? false
         let beginsAnew = stored?.isMostlyMissing ?? false
         let conditional = old.flatMap { old in

@@ -32,7 +32,7 @@ public struct ModelRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - path: the path below the transport's base, or a whole URL.
-    ///   - query: the parameters behind it; those that are `nil` are left out.
+    ///   - query: the parameters behind it, without the ones that are `nil`.
     ///   - headers: headers besides the transport's own.
     public static func get(
         _ path: String,
@@ -48,9 +48,10 @@ public struct ModelRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - path: as for a request without an identity.
     ///   - id: one segment behind the path. All but ASCII letters, digits, `-`, `_`, `~` and dots is escaped, and so are dots
-    ///     where it has nothing else: no identity makes another path or a query.
+    ///     where it has nothing else: no identity makes another path or a query. Refuse `.` and `..` where identities come
+    ///     from users: some clients and servers take these for directories although they are escaped.
     ///   - more: segments behind that, escaped as well.
-    ///   - query: the parameters; those that are `nil` are left out.
+    ///   - query: the parameters, without the ones that are `nil`.
     ///   - headers: headers besides the transport's own.
     public static func get(
         _ path: String,

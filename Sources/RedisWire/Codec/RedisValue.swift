@@ -102,8 +102,8 @@ public struct RedisReplyError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The word in front: `MOVED`, `ERR`, `WRONGTYPE`.
     public var code: Substring { message.prefix { $0 != " " } }
 
-    /// The message without arguments of the refused command, which may be secret: a server repeats those of a command that
-    /// it does not know.
+    /// The message without arguments of the refused command, which may be secret: a server that does
+    /// not know a command repeats its arguments.
     package var textWithoutArguments: Substring {
         message.range(of: ", with args").map { message[..<$0.lowerBound] } ?? message[...]
     }

@@ -8,7 +8,7 @@ enum ConnectionPhase {
     case pausing(until: Instant, RedisError)
     /// Until the server's addresses are known.
     case resolving(until: Instant)
-    /// To one address until an instant, then to the others until the end.
+    /// To one address until an instant, then to the next ones until the end.
     case connecting(Socket, until: Instant, others: ArraySlice<SocketAddress>, end: Instant)
     /// The handshake of TLS.
     case securing(RedisStream, until: Instant)

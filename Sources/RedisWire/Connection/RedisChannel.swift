@@ -318,7 +318,7 @@ final class RedisChannel: @unchecked Sendable {
     }
 
     /// Connects to the first of the addresses that takes it. Each has its share of the time: one that loses packets does
-    /// not keep the others from their turn.
+    /// not keep the next one from its turn.
     private func connect(to addresses: ArraySlice<SocketAddress>, until end: Instant, after failure: SocketError?) {
         var failure = failure
         var rest = addresses

@@ -106,8 +106,8 @@ package enum TrackingEvent: Sendable {
 
 /// Whether the server of a connection is a replica that the connection must not stay with.
 ///
-/// A replica tells of the changes that it has heard of, and may have lost its master: what it says is not known to be so
-/// now. A process that only reads may be given one. A server that was the master when the process found it, or that
+/// A replica tells of changes as its master sends them, and may have lost the master: its answers may be out of date for any
+/// time. A process that only reads may be given one. A server that was the master when the process found it, or that
 /// refuses a change, was meant to be a master: its name leads to another one, now or before long.
 private final class Role: Sendable {
     private let needsMaster = Atomic<Bool>(false)

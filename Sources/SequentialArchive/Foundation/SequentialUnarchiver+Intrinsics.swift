@@ -228,7 +228,7 @@ extension SequentialUnarchiver {
         return string
     }
 
-    /// The attributes of a run, and their weight. Every run may name a new dictionary, or one that others have too.
+    /// The attributes of a run, and their weight. Every run may name a new dictionary, or refer to an earlier one.
     private func attributes() throws(ArchiveError) -> (attributes: [NSAttributedString.Key: Any], weight: Int) {
         guard let entries = try nextObject() as? [String: Any] else {
             throw reader.corrupted("attributes that are no dictionary with names as keys")

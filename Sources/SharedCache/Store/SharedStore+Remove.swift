@@ -61,7 +61,7 @@ extension SharedStore {
         try checkUsable()
         // Paid later, it would remove this save, too.
         if view.withView({ $0.debts.owesGeneration }) { try payDebts() }
-        // A payment that is on its way is of keys that are owed until it is answered.
+        // The keys of a payment that is on its way are owed until the server answers.
         if !view.isOwed(key) { return try body() }
         return try payment.withLock { _ throws(StoreError) in
             if view.isOwed(key) { try ask(PayKeys([key])) }

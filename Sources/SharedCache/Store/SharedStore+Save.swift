@@ -29,10 +29,11 @@ extension SharedStore {
         try NewEntry(archive, of: try StoreKey(key), attributes, clock: offset.clock, serial: serial)
     }
 
-    /// Whether nothing is owed. Where a node of a cluster is gone, the keys of the others are none of its debts.
+    /// Whether no key is owed. A missing node of a cluster is owed its own keys only: see ``isOwed(_:)``.
     var isSettled: Bool { view.isSettled }
 
     package func isOwed(_ key: String) -> Bool {
+        // An invalid key has no entry that could be owed.
         guard !isSettled, let key = try? StoreKey(key) else { return false }
         return view.isOwed(key)
     }

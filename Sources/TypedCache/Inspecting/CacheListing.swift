@@ -11,8 +11,8 @@ package enum CacheListing {
         }
     }
 
-    /// The names of the folders in `directory` that may be those of caches or apps, in order; of more than `limit`, the
-    /// first that are found.
+    /// The names of folders in `directory` that may belong to caches or apps, in order; of more than `limit`, the first that
+    /// are found.
     package static func folders(
         in directory: URL,
         atMost limit: Int = .max,

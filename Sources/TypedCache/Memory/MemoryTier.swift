@@ -69,7 +69,7 @@ struct MemoryTier {
         return information.expiring(at: Date(timeIntervalSinceReferenceDate: deadline))
     }
 
-    /// Whether memory alone has this entry, with whatever deadline.
+    /// Whether memory alone has this entry, with any deadline.
     func isUnsaved(_ entry: EntryInformation, _ key: EntryKey) -> Bool {
         !unsaved.isEmpty && unsaved[key]?.isSave(of: entry) == true
     }

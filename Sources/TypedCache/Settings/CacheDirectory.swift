@@ -34,7 +34,7 @@ package enum CacheDirectory {
                 return URL(fileURLWithPath: path, isDirectory: true)
             }
             if let caches = directory("XDG_CACHE_HOME") { return caches }
-            // Foundation gives the user's home, whatever HOME says.
+            // Foundation gives the user's home, and ignores HOME.
             let home = directory("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
             return home.appending(path: ".cache", directoryHint: .isDirectory)
         }

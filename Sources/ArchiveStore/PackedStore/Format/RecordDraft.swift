@@ -186,7 +186,7 @@ struct RecordDraft: Sendable {
             hash: hash,
             serial: record.serial,
             entry: try EntryFields(record.attributes, archiveByteCount: record.archiveByteCount),
-            // The one that it was saved with: what was damaged since must stay so.
+            // The checksum of the first save: a payload that was damaged since must stay damaged.
             payloadChecksum: record.payloadChecksum,
             payloadBound: record.payloadByteCount
         ) { output in

@@ -63,9 +63,9 @@ extension SegmentLog {
         return stale
     }
 
-    /// Where the records at the start of the tail end, as far as floors may come to; not those of the floors that it may
-    /// begin with already: a process that had come no further knows no entry. A record that cannot be read ends the search,
-    /// since the tail is to go in any case.
+    /// Where the records at the start of the tail end, as far as floors may come to. Floors that the tail begins with do not
+    /// count: a process that has read no further knows no entry. A record that cannot be read ends the search, since the tail
+    /// is to go in any case.
     private func endsOfFirstRecords(of tail: LogTail.Position) -> Set<Int> {
         var ends: Set<Int> = []
         let mostBytes = SegmentChain.mostFloorBytes - RecordDraft.floor(.max).byteCount
