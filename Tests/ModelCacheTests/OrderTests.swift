@@ -318,4 +318,49 @@ private final class OvertakingServer: ModelTransport {
         #expect(try await models.stored(Article.self, id: 1) == nil)
         #expect(try await models.fetch(Article.self, id: 1).title == "new")
     }
+
+    /// The server may have answered before it had the change.
+    @Test func aChangeOfAListThatIsLoadedForTheFirstTimeIsNotLostToTheAnswer() async throws {
+        let stage = try Stage()
+        stage.server.answerFeed("swift", [1, 2, 3])
+        stage.server.hold("/articles?topic=swift")
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        async let fetched = models.fetch(feed)
+        await stage.server.requested(1)
+        let added = Article(id: 9, title: "nine", author: Link(7))
+        try await models.change {
+            $0.insert(added, into: feed, at: .start)
+        } sending: {
+        } then: { draft, _ in
+            draft.remove(id: 2, from: feed)
+        }
+        stage.server.release("/articles?topic=swift")
+        #expect(try await fetched.elements.map(\.id) == [9, 1, 3])
+        #expect(try await models.stored(feed)?.elements.map(\.id) == [9, 1, 3])
+        // The server has the last word, if it was asked behind the change.
+        stage.server.answerFeed("swift", [1, 2, 3])
+        #expect(try await models.fetch(feed, .reload).elements.map(\.id) == [1, 2, 3])
+    }
+
+    @Test func changesOfManyListsThatAreNotStoredAreNotKeptForEver() async throws {
+        let stage = try Stage()
+        stage.server.answerFeed("swift", [1, 2, 3])
+        stage.server.hold("/articles?topic=swift")
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        async let fetched = models.fetch(feed)
+        await stage.server.requested(1)
+        try await models.change { $0.remove(id: 2, from: feed) }
+        try await models.change { draft in
+            for number in 0..<1_024 { draft.remove(id: 1, from: Feed(topic: "\(number)")) }
+        }
+        stage.server.release("/articles?topic=swift")
+        _ = try await fetched
+        // Whether the list was changed is not known any more.
+        #expect(try await models.stored(feed) == nil)
+        #expect(try await models.fetch(feed).elements.map(\.id) == [1, 2, 3])
+        _ = try await models.fetch(feed)
+        #expect(stage.server.requests.count == 2)
+    }
 }

@@ -89,6 +89,11 @@ extension StubTransport {
         let bio = bio.map { ", \"bio\": \"\($0)\"" } ?? ""
         answer("/users/\(id)", .json("{\"id\": \(id), \"name\": \"\(name)\"\(bio)}"), headers: headers)
     }
+
+    func answerFeed(_ topic: String, _ ids: [Int]) {
+        let items = ids.map { "{\"id\": \($0), \"title\": \"t\", \"author\": 7}" }
+        answer("/articles?topic=\(topic)", .json("{\"items\": [\(items.joined(separator: ", "))]}"))
+    }
 }
 
 /// Expects a failure of a certain kind.

@@ -130,7 +130,11 @@ struct ListStep: DraftStep {
             let old = (table.records.waitingEntry(key) ?? stored)?.record
             let record = merged(over: old, revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key)
-            if isRemoval { table.removals.add(key, at: revision) }
+            if isRemoval {
+                table.removals.add(key, at: revision)
+            } else if record == nil {
+                table.earlyChanges.add(key, at: revision, change)
+            }
             let due = table.records.change(key, to: record.map { ListEntry($0) }, tags: tags)
             return MergedGroup(model: nil, due: due) { table.records.write(due) }
         }
@@ -144,11 +148,9 @@ struct ListStep: DraftStep {
     ) -> ListRecord? {
         var record = old
         change(&record)
-        // An answer that was asked for before does not take the change back.
-        guard let old, record != old else { return record }
+        guard old != nil, record != old else { return record }
         let scopes = [InvalidationScope.list(key: key)] + tags.map(InvalidationScope.tag)
-        record?.state = bookkeeping.changed(old.state, to: revision, at: now, in: scopes)
-        record?.state.validators = nil
+        record?.markChanged(at: revision, in: scopes, bookkeeping, now: now)
         return record
     }
 }

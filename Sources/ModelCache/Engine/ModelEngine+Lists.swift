@@ -131,9 +131,11 @@ extension ModelEngine {
         let state = EntryState(answer, bookkeeping, fresh: list.fresh)
         let empty = Self.emptyList(list, state)
         let key = list.listKey
-        let removals = table.removals
-        let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            if record == nil, removals.covers(state.revision, of: key) { return }
+        let scopes = Self.scopes(of: list)
+        let clock = clock
+        let change = ListChange(key: key, tags: list.tags) { record in
+            let isNew = record == nil
+            if isNew, table.removals.covers(state.revision, of: key) { return }
             var changed = record ?? empty
             if changed.modelName != empty.modelName { changed = empty }
             guard bookkeeping.comparable(changed.state) <= state.revision else { return }
@@ -142,7 +144,14 @@ extension ModelEngine {
             changed.replaceFirstPage(with: ids, next: next)
             changed.tags = empty.tags
             changed.state = state
+            guard isNew else {
+                record = changed
+                return
+            }
+            guard let early = table.earlyChanges.changes(of: key, since: state.revision) else { return }
             record = changed
+            for change in early.changes { change(&record) }
+            if let last = early.last { record?.markChanged(at: last, in: scopes, bookkeeping, now: clock.now) }
         }
         try await merge(arrivals, lists: [change], answer.state)
         return (try await shown(list, after: answer, to: request, in: bookkeeping, page: page.page), page.page)

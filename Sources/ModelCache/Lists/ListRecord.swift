@@ -164,6 +164,17 @@ extension ListRecord {
         moveOffset(from: count)
     }
 
+    /// Tells that the program has changed the list: an answer that was asked for before does not take that back.
+    mutating func markChanged(
+        at revision: Revision,
+        in scopes: [InvalidationScope],
+        _ bookkeeping: Bookkeeping,
+        now: Date
+    ) {
+        state = bookkeeping.changed(state, to: revision, at: now, in: scopes)
+        state.validators = nil
+    }
+
     /// Moves a cursor that counts elements with their number: the server is told of the change as well.
     ///
     /// An offset that is too small gives elements twice, which are left out; one that is too large loses elements. So an

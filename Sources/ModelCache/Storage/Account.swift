@@ -257,6 +257,7 @@ final class ListTable: Closable {
     let records: RecordTable<ListEntry>
     let layers = Layers<ListRecord>()
     let removals = Removals()
+    let earlyChanges = EarlyChanges()
 
     init(_ cache: Cache<ListEntry>) { records = RecordTable(cache) }
 
