@@ -38,7 +38,8 @@ extension ModelCacheError {
         return " at " + (name.count > textLimit ? "…" : "") + name.suffix(textLimit)
     }
 
-    private static func line(_ text: String) -> String {
+    /// The first line of a text, or its beginning.
+    static func line(_ text: String) -> String {
         let line = text.prefix { !$0.isNewline }
         return line.prefix(textLimit) + (line.count > textLimit ? "…" : "")
     }

@@ -50,18 +50,55 @@ public struct ModelCacheError: Error, Sendable {
         public static func ~= (code: Code, error: any Error) -> Bool { (error as? ModelCacheError)?.code == code }
     }
 
+    /// The model, the models or the list that an error is about.
+    public struct Subject: Hashable, Sendable, CustomStringConvertible {
+        /// The name of the model's type, or of the list's elements.
+        public let modelName: String
+        /// The identity of the model, as its key; `nil` for several models and for a list.
+        public let key: String?
+        /// The key of the list; `nil` for models.
+        public let listKey: String?
+
+        static func model<Model: CachedModel>(_ type: Model.Type, key: String) -> Subject {
+            Subject(modelName: Model.modelName, key: key, listKey: nil)
+        }
+
+        static func models<Model: CachedModel>(_ type: Model.Type) -> Subject {
+            Subject(modelName: Model.modelName, key: nil, listKey: nil)
+        }
+
+        static func list<List: ModelList>(_ list: List) -> Subject {
+            Subject(modelName: List.Element.modelName, key: nil, listKey: list.listKey)
+        }
+
+        public var description: String {
+            if let listKey { return "the list \(ModelCacheError.line(listKey)) of \(modelName)" }
+            return key.map { "\(modelName) \(ModelCacheError.line($0))" } ?? "several of \(modelName)"
+        }
+    }
+
     /// The kind of failure.
     public let code: Code
     /// The failure and its remedy, for people; for `.decodingFailed` and `.transport` with the cause in some words: the place
-    /// in the answer, say. Never contains a model's fields but its identity.
+    /// in the answer, say. Of models and lists it contains names and keys, never a field but the identity.
     public let message: String
+    /// The model, the models or the list that could not be loaded or read; `nil` where the error is about the cache or the
+    /// account.
+    public let subject: Subject?
     /// The server's status, for `.status`, `.notFound` and `.cursorRefused`.
     public let status: Int?
     /// The error that led to this one.
     public let cause: (any Error)?
 
-    init(_ code: Code, _ message: String, status: Int? = nil, cause: (any Error)? = nil) {
+    init(
+        _ code: Code,
+        _ message: String,
+        of subject: Subject? = nil,
+        status: Int? = nil,
+        cause: (any Error)? = nil
+    ) {
         self.code = code
+        self.subject = subject
         let isExplained = code == .decodingFailed || code == .transport
         let words = isExplained ? cause.map(Self.words) : nil
         self.message = words.map { "\(message): \($0)" } ?? message

@@ -43,8 +43,9 @@ import Testing
         stage.server.answer("/articles?topic=swift", .json(body))
         let models = try await stage.open()
         let error = await #expect(throws: ModelCacheError.self) { _ = try await models.fetch(Feed(topic: "swift")) }
-        #expect(error?.message == "the answer is no page of article: \(cause)")
-        #expect(error?.description == "decodingFailed: the answer is no page of article: \(cause)")
+        let list = "the list feed/swift of article"
+        #expect(error?.message == "the answer is no page of \(list): \(cause)")
+        #expect(error?.description == "decodingFailed: the answer is no page of \(list): \(cause)")
         #expect(error?.localizedDescription == error?.message)
     }
 
@@ -89,8 +90,61 @@ import Testing
             stage.server.fail("/users/1", with: cause)
             let error = await #expect(throws: ModelCacheError.self) { _ = try await models.fetch(User.self, id: 1) }
             #expect(error?.code == .transport)
-            #expect(error?.message == "the request could not be sent, or was not answered: \(text)")
+            #expect(error?.message == "the request for user 1 could not be sent, or was not answered: \(text)")
         }
+    }
+
+    /// Also those that only `onFailure` is told.
+    @Test func everyErrorOfALoadNamesItsModelOrList() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        let feed = Feed(topic: "swift")
+        func error(_ code: ModelCacheError.Code, _ body: () async throws -> Void) async -> ModelCacheError? {
+            let error = await #expect(throws: ModelCacheError.self) { try await body() }
+            #expect(error?.code == code)
+            let subject = error?.subject?.description ?? "nothing"
+            #expect(error?.message.contains(subject) == true, "\(subject) in \(error?.message ?? "")")
+            return error
+        }
+        func expectModel(_ code: ModelCacheError.Code) async {
+            let error = await error(code) { _ = try await models.fetch(User.self, id: 1) }
+            #expect(error?.subject?.modelName == "user")
+            #expect(error?.subject?.key == "1")
+            #expect(error?.subject?.listKey == nil)
+        }
+        func expectList(_ code: ModelCacheError.Code) async {
+            let error = await error(code) { _ = try await models.fetch(feed) }
+            #expect(error?.subject?.modelName == "article")
+            #expect(error?.subject?.key == nil)
+            #expect(error?.subject?.listKey == "feed/swift")
+        }
+        stage.server.fail("/users/1", with: Failure.silent)
+        stage.server.fail("/articles?topic=swift", with: Failure.silent)
+        await expectModel(.transport)
+        await expectList(.transport)
+        for (status, code) in [(404, ModelCacheError.Code.notFound), (500, .status), (200, .decodingFailed)] {
+            stage.server.answer("/users/1", .json("{}"), status: status)
+            stage.server.answer("/articles?topic=swift", .json("{}"), status: status)
+            await expectModel(code)
+            await expectList(code == .notFound ? .status : code)
+        }
+        stage.server.answer("/users?ids=1,2", .json("{}"))
+        let several = await error(.decodingFailed) { _ = try await models.fetch(User.self, ids: [1, 2]) }
+        #expect(several?.subject?.modelName == "user")
+        #expect(several?.subject?.key == nil)
+        models.mode = .offline
+        await expectModel(.offline)
+        await expectList(.offline)
+        models.mode = .online
+        stage.server.answerUser(1, "a")
+        _ = try await models.fetch(User.self, id: 1)
+        stage.server.answer("/users/1", .json("{}"), status: 500)
+        _ = try await models.fetch(User.self, id: 1, .staleWhileRevalidate)
+        stage.clock.advance(by: .seconds(120))
+        _ = try await models.fetch(User.self, id: 1)
+        let told = try #require(stage.failures.all.last)
+        #expect(told.subject?.key == "1")
+        #expect(told.message == "the server answered 500 for user 1")
     }
 
     @Test func aLongPathIsCut() async throws {

@@ -182,12 +182,14 @@ extension ModelEngine {
         attempts: Int = attempts
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         let bookkeeping = try await bookkeeping()
-        let answer = try await send(request, bookkeeping)
+        let subject = ModelCacheError.Subject.models(type)
+        let answer = try await send(request, for: subject, bookkeeping)
         guard (200..<300).contains(answer.response.status) else {
             let status = answer.response.status
             throw ModelCacheError(
                 .status,
-                "the server answered \(status) for several of \(Model.modelName)",
+                "the server answered \(status) for \(subject)",
+                of: subject,
                 status: status
             )
         }
@@ -196,7 +198,12 @@ extension ModelEngine {
         do {
             models = try Model.models(in: body)
         } catch {
-            throw ModelCacheError(.decodingFailed, "the answer is no array of \(Model.modelName)", cause: error)
+            throw ModelCacheError(
+                .decodingFailed,
+                "the answer for \(subject) is no array",
+                of: subject,
+                cause: error
+            )
         }
         var found: [Model.ID: ModelSnapshot<Model>?] = [:]
         for id in ids { found[id] = .some(nil) }

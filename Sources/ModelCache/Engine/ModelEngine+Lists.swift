@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 // Loading lists.
 
@@ -16,7 +15,8 @@ extension ModelEngine {
         let stored = try await snapshot(list)
         if isOffline {
             guard let stored else {
-                throw ModelCacheError(.offline, "the list is not stored, and the cache is offline")
+                let subject = ModelCacheError.Subject.list(list)
+                throw ModelCacheError(.offline, "\(subject) is not stored, and the cache is offline", of: subject)
             }
             return stored
         }
@@ -111,16 +111,16 @@ extension ModelEngine {
             !isWhole || old.state.isRefused || old.modelName != List.Element.modelName
                 ? nil : old.state.conditional(request)
         }
-        var answer = try await send(conditional ?? request, bookkeeping)
+        var answer = try await send(conditional ?? request, for: .list(list), bookkeeping)
         if answer.response.status == 304 {
             if conditional != nil, try await renew(list, sent: old?.state.validators, by: answer, in: bookkeeping) {
                 return (try await shown(list, after: answer, to: request, in: bookkeeping, page: nil), nil)
             }
-            answer = try await send(request.unconditional, bookkeeping)
+            answer = try await send(request.unconditional, for: .list(list), bookkeeping)
         }
         let page = try page(list, answer, after: nil)
         guard answer.lifetime.isStored else {
-            reportUnkept(page.page)
+            reportUnkept(page.page, of: list)
             return (unstored(page.page, of: answer), page.page)
         }
         var arrivals = Arrivals()
@@ -182,7 +182,7 @@ extension ModelEngine {
     }
 
     /// A list that is not kept.
-    private func unstored<List: ModelList>(_ page: Page<List.Element>, of answer: Answer) -> ListSnapshot<List> {
+    func unstored<List: ModelList>(_ page: Page<List.Element>, of answer: Answer) -> ListSnapshot<List> {
         ListSnapshot(
             elements: page.elements,
             holes: [],
@@ -195,12 +195,14 @@ extension ModelEngine {
     }
 
     /// Tells that a list ends here although the server has more of it.
-    private func reportUnkept<Element>(_ page: Page<Element>) {
+    func reportUnkept<List: ModelList>(_ page: Page<List.Element>, of list: List) {
         if page.next == nil { return }
+        let subject = ModelCacheError.Subject.list(list)
         report(
             ModelCacheError(
                 .notKept,
-                "the server forbids to keep a page of \(Element.modelName) (no-store), so no page behind it can be loaded"
+                "the server forbids to keep a page of \(subject) (no-store), so no page behind it can be loaded",
+                of: subject
             )
         )
     }
@@ -208,16 +210,18 @@ extension ModelEngine {
     /// Decodes a page.
     ///
     /// - Throws: `.status`, `.decodingFailed`.
-    private func page<List: ModelList>(
+    func page<List: ModelList>(
         _ list: List,
         _ answer: Answer,
         after cursor: PageCursor?
     ) throws(ModelCacheError) -> (page: Page<List.Element>, nested: NestedModels) {
         let status = answer.response.status
+        let subject = ModelCacheError.Subject.list(list)
         guard (200..<300).contains(status) else {
             throw ModelCacheError(
                 .status,
-                "the server answered \(status) for a list of \(List.Element.modelName)",
+                "the server answered \(status) for \(subject)",
+                of: subject,
                 status: status
             )
         }
@@ -227,7 +231,8 @@ extension ModelEngine {
         } catch {
             throw ModelCacheError(
                 .decodingFailed,
-                "the answer is no page of \(List.Element.modelName)",
+                "the answer is no page of \(subject)",
+                of: subject,
                 cause: error
             )
         }
@@ -256,133 +261,4 @@ extension ModelEngine {
         try await merge(Arrivals(), lists: [change], answer.state)
         return isThere.isSet
     }
-
-    // MARK: More
-
-    /// Loads the page behind the last element that is known.
-    ///
-    /// - Parameter attempts: how often a page is asked for at most because of invalidations.
-    nonisolated(nonsending) func fetchMore<List: ModelList>(
-        of list: List,
-        attempts: Int = attempts
-    ) async throws -> ListSnapshot<List> {
-        guard let shown = try await shown(list)?.entry.record,
-            let record = try await record(lists().records, list.listKey)?.record
-        else { return try await fetch(list, mode: .automatic) }
-        // Pages of several variants are no list.
-        if record.state.isOtherVariant(than: list.request(after: nil)) {
-            return try await fetch(list, mode: .automatic)
-        }
-        guard let end = record.next, let cursor = record.cursor(under: shown) else {
-            guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
-            return snapshot
-        }
-        if mode.withLock({ $0 }) == .offline {
-            throw ModelCacheError(.offline, "the next page is not stored, and the cache is offline")
-        }
-        let name = "more/" + Self.loadName(list, in: try await bookkeeping())
-        let isLast = attempts <= 1
-        let outcome: NextPage<List.Element>
-        do {
-            outcome = try await loads.join(name) { [self] in
-                try await loadMore(list, cursor, at: end, alsoInvalidated: isLast)
-            }
-        } catch {
-            throw LoadFailure.cause(of: error)
-        }
-        // The list was changed below the request, or invalidated since.
-        if case .elsewhere = outcome { return try await fetchMore(of: list, attempts: attempts - 1) }
-        guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
-        if case .notKept(let page) = outcome { return snapshot.followed(by: page) }
-        return snapshot
-    }
-
-    /// - Parameters:
-    ///   - cursor: where the page begins.
-    ///   - end: the stored list's own cursor, which it has as long as it ends where it did.
-    ///   - alsoInvalidated: whether a page counts although the list was invalidated since it was asked for: the next fetch
-    ///     loads the list anew in any case.
-    private nonisolated(nonsending) func loadMore<List: ModelList>(
-        _ list: List,
-        _ cursor: PageCursor,
-        at end: PageCursor,
-        alsoInvalidated: Bool
-    ) async throws -> NextPage<List.Element> {
-        let bookkeeping = try await bookkeeping()
-        let answer = try await send(list.request(after: cursor), bookkeeping)
-        let first = list.request(after: nil)
-        // A page from before an invalidation is asked for anew, but for the last attempt. So is one by an offset from before
-        // the list began anew: the same number counts other elements now. A list of another variant has no such page.
-        let isCurrent = { @Sendable (record: ListRecord?) in
-            guard let record, record.next == end, !record.state.isOtherVariant(than: first) else { return false }
-            if end.offset != nil, bookkeeping.comparable(record.state) > answer.revision { return false }
-            return alsoInvalidated
-                || bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision
-        }
-        guard isCurrent(try await record(lists().records, list.listKey)?.record) else { return .elsewhere }
-        if [400, 404, 410, 422].contains(answer.response.status) {
-            try await refuse(list, answer, where: isCurrent)
-            return .elsewhere
-        }
-        let page = try page(list, answer, after: cursor)
-        guard answer.lifetime.isStored else {
-            reportUnkept(page.page)
-            return .notKept(page.page)
-        }
-        var arrivals = Arrivals()
-        arrivals.add(page.nested)
-        let ids = page.page.elements.cacheKeys
-        arrivals.add(page.page.elements, keys: ids, from: .list)
-        let next = page.page.next
-        let isAppended = Flag()
-        let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard isCurrent(record) else { return }
-            record?.append(ids, from: cursor, next: next)
-            isAppended.set()
-        }
-        try await merge(arrivals, lists: [change], answer.state)
-        return isAppended.isSet ? .appended : .elsewhere
-    }
-
-    /// Makes a list stale whose cursor the server does not take any more.
-    ///
-    /// - Parameter isCurrent: whether the list still ends where the server was asked.
-    /// - Throws: `.cursorRefused`, if it does.
-    private nonisolated(nonsending) func refuse(
-        _ list: some ModelList,
-        _ answer: Answer,
-        where isCurrent: @escaping @Sendable (ListRecord?) -> Bool
-    ) async throws(ModelCacheError) {
-        let isRefused = Flag()
-        let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard isCurrent(record) else { return }
-            record?.next = nil
-            record?.last = nil
-            record?.state.isRefused = true
-            isRefused.set()
-        }
-        try await merge(Arrivals(), lists: [change], answer.state)
-        guard isRefused.isSet else { return }
-        throw ModelCacheError(
-            .cursorRefused,
-            "the server does not take the cursor of the next page any more; fetch the list again from its start",
-            status: answer.response.status
-        )
-    }
-}
-
-/// The outcome of loading the page behind the last element.
-private enum NextPage<Element: CachedModel>: Sendable {
-    case appended
-    /// The list does not end any more where the page begins, or was invalidated since the page was asked for.
-    case elsewhere
-    /// The server forbids to keep it.
-    case notKept(Page<Element>)
-}
-
-/// Something that a closure found out.
-private final class Flag: Sendable {
-    private let state = Atomic(false)
-    func set() { state.store(true, ordering: .sequentiallyConsistent) }
-    var isSet: Bool { state.load(ordering: .sequentiallyConsistent) }
 }

@@ -21,10 +21,11 @@ extension ModelEngine {
         mode: FetchMode
     ) async throws -> ModelSnapshot<Model> {
         let stored = try await snapshot(type, id)
-        if stored == nil, try await isRemovedByChanges(type, id.cacheKey) { throw Self.removed(type) }
+        if stored == nil, try await isRemovedByChanges(type, id.cacheKey) { throw Self.removed(type, id.cacheKey) }
         if self.mode.withLock({ $0 }) == .offline {
             guard let stored else {
-                throw ModelCacheError(.offline, "the \(Model.modelName) is not stored, and the cache is offline")
+                let subject = ModelCacheError.Subject.model(type, key: id.cacheKey)
+                throw ModelCacheError(.offline, "\(subject) is not stored, and the cache is offline", of: subject)
             }
             return stored
         }
@@ -47,8 +48,9 @@ extension ModelEngine {
         }
     }
 
-    private static func removed<Model: CachedModel>(_ type: Model.Type) -> ModelCacheError {
-        ModelCacheError(.notFound, "a change that is not confirmed yet removes the \(Model.modelName)")
+    private static func removed<Model: CachedModel>(_ type: Model.Type, _ key: String) -> ModelCacheError {
+        let subject = ModelCacheError.Subject.model(type, key: key)
+        return ModelCacheError(.notFound, "a change that is not confirmed yet removes \(subject)", of: subject)
     }
 
     /// Whether a stale value may be shown in the place of an error: the server could not be asked, or has failed. Where it
@@ -160,10 +162,11 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         let key = id.cacheKey
         let request = Model.request(for: id)
+        let subject = ModelCacheError.Subject.model(type, key: key)
         let old = try await record(table.records, key)
         // An incomplete model cannot be confirmed as a whole.
         let conditional = old.flatMap { Model.isComplete($0.model) ? $0.state.conditional(request) : nil }
-        var answer = try await send(conditional ?? request, bookkeeping)
+        var answer = try await send(conditional ?? request, for: subject, bookkeeping)
         if answer.response.status == 304 {
             if conditional != nil,
                 let renewed = try await renew(table, key, sent: old?.state.validators, by: answer, in: bookkeeping)
@@ -171,7 +174,7 @@ extension ModelEngine {
                 return try await shown(renewed, id, after: answer, in: bookkeeping)
             }
             // It has gone meanwhile, or is another one's: there is nothing that the server could confirm.
-            answer = try await send(request.unconditional, bookkeeping)
+            answer = try await send(request.unconditional, for: subject, bookkeeping)
         }
         switch answer.response.status {
         case 200..<300: break
@@ -179,24 +182,36 @@ extension ModelEngine {
             try await remove(type, key, asOf: answer.revision)
             throw ModelCacheError(
                 .notFound,
-                "the server has no such \(Model.modelName)",
+                "the server has no \(subject)",
+                of: subject,
                 status: answer.response.status
             )
         case let status:
-            throw ModelCacheError(.status, "the server answered \(status) for a \(Model.modelName)", status: status)
+            throw ModelCacheError(
+                .status,
+                "the server answered \(status) for \(subject)",
+                of: subject,
+                status: status
+            )
         }
         let body = ModelBody(answer.response, decoder: makeDecoder)
         let model: Model
         do {
             model = try Model.model(in: body)
         } catch {
-            throw ModelCacheError(.decodingFailed, "the answer is no \(Model.modelName)", cause: error)
+            throw ModelCacheError(
+                .decodingFailed,
+                "the answer for \(subject) cannot be decoded",
+                of: subject,
+                cause: error
+            )
         }
         // Which of the two is wrong is not known, so nothing of the answer is kept.
         guard model.id.cacheKey == key else {
             throw ModelCacheError(
                 .decodingFailed,
-                "the server was asked for \(Model.modelName) \(key), and answered with \(model.id.cacheKey)"
+                "the server was asked for \(subject), and answered with \(ModelCacheError.line(model.id.cacheKey))",
+                of: subject
             )
         }
         guard answer.lifetime.isStored else { return Self.unstored(model, of: answer) }
@@ -266,7 +281,7 @@ extension ModelEngine {
         let snapshot = try await snapshot(Model.self, id)
         if wasInvalidated(record, key, after: answer, in: bookkeeping) { try await refresh(Model.self, id) }
         if let snapshot { return snapshot }
-        if try await isRemovedByChanges(Model.self, key) { throw Self.removed(Model.self) }
+        if try await isRemovedByChanges(Model.self, key) { throw Self.removed(Model.self, key) }
         return ModelSnapshot(
             value: record.model,
             fetchedAt: record.state.fetchedAt,
@@ -321,9 +336,17 @@ extension ModelEngine {
     /// Sends a request, and says when it began.
     ///
     /// - Throws: `.noTransport`, `.transport`, `.closed`; `CancellationError`.
-    nonisolated(nonsending) func send(_ request: ModelRequest, _ bookkeeping: Bookkeeping) async throws -> Answer {
+    nonisolated(nonsending) func send(
+        _ request: ModelRequest,
+        for subject: ModelCacheError.Subject,
+        _ bookkeeping: Bookkeeping
+    ) async throws -> Answer {
         guard let transport else {
-            throw ModelCacheError(.noTransport, "nothing is stored, and the cache was opened without a transport")
+            throw ModelCacheError(
+                .noTransport,
+                "the cache was opened without a transport, and cannot load \(subject)",
+                of: subject
+            )
         }
         let revision = try await nextRevision(bookkeeping)
         let requestedAt = clock.now
@@ -332,7 +355,12 @@ extension ModelEngine {
             response = try await transport.send(request)
         } catch {
             if error is CancellationError || Task.isCancelled { throw CancellationError() }
-            throw ModelCacheError(.transport, "the request could not be sent, or was not answered", cause: error)
+            throw ModelCacheError(
+                .transport,
+                "the request for \(subject) could not be sent, or was not answered",
+                of: subject,
+                cause: error
+            )
         }
         try checkUsable()
         let receivedAt = clock.now

@@ -14,11 +14,12 @@ final class ModelTable<Model: CachedModel>: Sendable {
             do {
                 return try ModelMigration<Model>(archive).migrated()
             } catch {
-                let name = Model.modelName
+                let subject = ModelCacheError.Subject.model(Model.self, key: key)
                 report(
                     ModelCacheError(
                         .decodingFailed,
-                        "a stored \(name) cannot be read, and counts as missing",
+                        "the stored \(subject) cannot be read, and counts as missing",
+                        of: subject,
                         cause: error
                     )
                 )
