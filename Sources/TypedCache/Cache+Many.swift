@@ -24,18 +24,17 @@ extension Cache {
     ///   - expiration: how long each entry may be used, counted from when it is archived; `nil` for the cache's own
     ///     default.
     ///   - tags: groups that all the entries belong to: up to 10 of 1 to 256 UTF-8 bytes.
-    /// - Throws: ``CacheError`` with code `.invalidExpiration` or `.invalidTag`, and then nothing was done; `.closed`
-    ///   if the cache is closed, and then later entries were not tried; else, after all were tried, the error of the
-    ///   first entry that failed, with its key and in its message how many others did: `.invalidKey`,
-    ///   `.encodingFailed`, `.tooLarge` and `.io` as for a save. If the last value for a key failed, the entry that
-    ///   the key had before is gone; all others are saved.
+    /// - Throws: ``CacheError`` with code `.closed` if the cache is closed, and then later entries were not tried; else,
+    ///   after all were tried, the error of the first entry that failed, with its key and in its message how many others
+    ///   did: `.invalidKey`, `.invalidExpiration`, `.invalidTag`, `.encodingFailed`, `.tooLarge` and `.io` as for a save.
+    ///   If the last value for a key failed, the entry that the key had before is gone; all others are saved.
     /// - Complexity: O(*n*) in the values' archives.
     public func save<Key: CacheKey>(
         contentsOf entries: some Sequence<(Key, Value)>,
         expiration: Expiration? = nil,
         tags: Set<String> = []
     ) throws(CacheError) {
-        try check(expiration, tags)
+        try checkUsable()
         var batch = Batch<BatchMember>()
         for (key, value) in entries {
             batch.add(member(value, forKey: key, expiration: expiration, tags: tags)) { $0.byteCount }
@@ -54,7 +53,7 @@ extension Cache {
         expiration: Expiration? = nil,
         tags: Set<String> = []
     ) async throws(CacheError) {
-        try check(expiration, tags)
+        try checkUsable()
         var batch = Batch<BatchMember>()
         for (key, value) in entries {
             batch.add(member(value, forKey: key, expiration: expiration, tags: tags)) { $0.byteCount }
@@ -118,15 +117,6 @@ extension Cache {
     ) async throws(CacheError) -> (count: Int, failures: [CacheError]) {
         let core = core
         return try await core.queues.runThrowing { () throws(CacheError) in try core.remove(keys) }
-    }
-
-    /// Refuses an expiration or tags that no entry can be saved with.
-    private func check(_ expiration: Expiration?, _ tags: Set<String>) throws(CacheError) {
-        try checkUsable()
-        _ = try core.naming { () throws(CacheError) in
-            _ = try EntryTags.check(tags)
-            return try (expiration ?? defaultExpiration).attributes(savedAt: core.clock.now)
-        }
     }
 
     private func result(of key: some CacheKey) -> Result<EntryKey, CacheError> {

@@ -79,8 +79,9 @@ extension Cache {
 
     /// Has `change` change the value of an entry that was read, and archives the new value.
     ///
-    /// - Returns: the result of `change`, and the new entry: `nil` for a removal, or the error of archiving.
-    /// - Throws: the error of `change`; ``CacheError`` of decoding, and for `expiration` and `tags`.
+    /// - Returns: the result of `change`, and the new entry: `nil` for a removal, or the error of
+    ///   archiving, or of `expiration` or `tags`.
+    /// - Throws: the error of `change`; ``CacheError`` of decoding.
     private func changed<Outcome>(
         _ read: StoredArchive?,
         _ key: EntryKey,
@@ -91,8 +92,11 @@ extension Cache {
         let former = read.flatMap { core.freshness(of: $0.information) == .fresh ? $0 : nil }
         var value = try decoded(former, key)
         let outcome = try change(&value)
-        let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
-        return (outcome, Result { () throws(CacheError) in try newEntry(value, forKey: key, attributes) })
+        let entry = Result { () throws(CacheError) in
+            let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
+            return try newEntry(value, forKey: key, attributes)
+        }
+        return (outcome, entry)
     }
 
     private func decoded(_ stored: StoredArchive?, _ key: EntryKey) throws(CacheError) -> Value? {

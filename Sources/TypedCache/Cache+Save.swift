@@ -12,10 +12,10 @@ extension Cache {
     ///   - key: 1 to 1,024 UTF-8 bytes.
     ///   - expiration: how long the entry may be used; `nil` for the cache's own default.
     ///   - tags: groups that the entry belongs to, for `removeAll(tagged:)`: up to 10 of 1 to 256 UTF-8 bytes.
-    /// - Throws: ``CacheError`` with code `.invalidKey`, `.invalidExpiration` or `.invalidTag`, and then nothing was
-    ///   done; `.encodingFailed` if the value cannot be archived, `.tooLarge` if its archive is above 1 GiB or its
-    ///   entry above the cache's limit on disk, `.io` if the file system fails. Then the entry that `key` had before
-    ///   is gone too.
+    /// - Throws: ``CacheError`` with code `.invalidKey`, and then nothing was done; `.invalidExpiration` or `.invalidTag`,
+    ///   `.encodingFailed` if the value cannot be archived, `.tooLarge` if its archive is above 1 GiB or its entry above
+    ///   the cache's limit on disk, `.io` if the file system fails. Then the entry that `key` had before is gone too:
+    ///   its value is out of date.
     /// - Complexity: O(*n*) in the value's archive.
     public func save(
         _ value: Value,
@@ -24,9 +24,9 @@ extension Cache {
         tags: Set<String> = []
     ) throws(CacheError) {
         let key = try entryKey(key)
-        let attributes = try attributes(expiration, tags: tags, of: key)
         let new: NewEntry
         do throws(CacheError) {
+            let attributes = try attributes(expiration, tags: tags, of: key)
             new = try Self.newEntry(value, forKey: key, attributes, as: form)
         } catch {
             core.failWrite(key)
@@ -46,10 +46,10 @@ extension Cache {
         tags: Set<String> = []
     ) async throws(CacheError) {
         let key = try entryKey(key)
-        let attributes = try attributes(expiration, tags: tags, of: key)
         let new: NewEntry
         let core = core
         do throws(CacheError) {
+            let attributes = try attributes(expiration, tags: tags, of: key)
             new = try Self.newEntry(value, forKey: key, attributes, as: form)
         } catch {
             await core.queues.run(key) { core.failWrite(key) }

@@ -38,7 +38,7 @@ extension Cache {
         CacheCursor(core) { $0.key.utf8.starts(with: prefix.utf8) ? $0.key : nil }
     }
 
-    /// Removes every entry that is chosen and has not expired.
+    /// Removes every entry that is chosen, expired or not.
     ///
     /// Blocks on disk I/O. Values that memory alone has, because the disk refused them, are entries here, with the size
     /// of their archives. An entry that is saved while this runs may or may not be looked at. One that is saved over
@@ -50,22 +50,23 @@ extension Cache {
     /// try pictures.removeAll { $0.storedAt < month && $0.size > .kibibytes(100) }
     /// ```
     ///
-    /// Entries that a newer version wrote cannot be read here, and stay.
+    /// Entries that have expired are chosen from, too, as long as they are on disk, since a fetch that loads may still
+    /// return them (``Expiration/servingStale(_:)``). Entries that a newer version wrote cannot be read here, and stay.
     ///
     /// - Parameter isChosen: is given each entry once, in no order. It may use the cache.
-    /// - Returns: how many were removed.
+    /// - Returns: how many were removed, expired ones included.
     /// - Throws: ``CacheError`` with code `.io`; entries may be left then.
     /// - Complexity: O(*n*) in the bytes of all entries, for their checksums are checked.
     @discardableResult
     public func removeAll(where isChosen: (CacheEntry) -> Bool) throws(CacheError) -> Int {
         var count = 0
-        let unsaved = try core.unsavedEntries { core.freshness(of: $0) == .fresh }
+        let unsaved = try core.unsavedEntries { _ in true }
         for entry in unsaved where isChosen(CacheEntry(entry.information)) {
             if try core.remove(entry) { count += 1 }
         }
         let known = Set(unsaved.map(\.key))
         for part in 0..<core.store.partCount {
-            let listing = core.freshEntries(inPart: part, except: known)
+            let listing = core.entries(inPart: part, except: known)
             for entry in listing.entries where isChosen(CacheEntry(entry)) {
                 if try core.remove(EntryKey(entry.key), ifStill: entry) { count += 1 }
             }
@@ -76,7 +77,7 @@ extension Cache {
 }
 
 extension Cache {
-    /// Removes every entry that is chosen and has not expired.
+    /// Removes every entry that is chosen, expired or not.
     ///
     /// Runs `isChosen` where it was called from, and suspends while the disk is read and written. All else is as for
     /// the synchronous twin.
@@ -87,7 +88,7 @@ extension Cache {
         var count = 0
         let core = core
         let unsaved = try await core.queues.runThrowing { () throws(CacheError) in
-            try core.unsavedEntries { core.freshness(of: $0) == .fresh }
+            try core.unsavedEntries { _ in true }
         }
         for entry in unsaved where isChosen(CacheEntry(entry.information)) {
             let isRemoved = try await core.queues.runThrowing { () throws(CacheError) in try core.remove(entry) }
@@ -95,7 +96,7 @@ extension Cache {
         }
         let known = Set(unsaved.map(\.key))
         for part in 0..<core.store.partCount {
-            let listing = await core.queues.run { core.freshEntries(inPart: part, except: known) }
+            let listing = await core.queues.run { core.entries(inPart: part, except: known) }
             let chosen = listing.entries.filter { isChosen(CacheEntry($0)) }
             if !chosen.isEmpty {
                 count += try await core.queues.runThrowing { () throws(CacheError) in

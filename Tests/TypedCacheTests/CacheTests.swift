@@ -199,6 +199,8 @@ import Testing
         try cities.save(city, forKey: "x")
         let never = Date(timeIntervalSinceReferenceDate: .nan)
         #expect(code { try cities.save(city, forKey: "x", expiration: .at(never)) } == .invalidExpiration)
+        // The value is out of date all the same.
+        #expect(try cities.fetch(forKey: "x") == nil)
         try cities.save(city, forKey: "x", expiration: .at(.distantFuture))
         #expect(try cities.fetch(forKey: "x") == city)
     }

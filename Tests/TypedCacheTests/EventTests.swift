@@ -74,6 +74,25 @@ import Testing
         return wanted
     }
 
+    /// Also where it was found in the store of a cache that has no disk.
+    @Test func aHitOfACacheWithoutADiskIsOneInMemory() async throws {
+        let observer = EventObserver()
+        let cities = try Cache<City>(name: "cities", disk: nil, observer: observer)
+        func empty() async throws {
+            // Then only the store has the entries.
+            for key in ["a", "b"] { _ = try await cities.extend(forKey: key, expiration: .after(.seconds(60))) }
+        }
+        for key in ["a", "b"] {
+            try await cities.save(City(name: key, population: 1), forKey: key, expiration: .after(.seconds(60)))
+        }
+        try await empty()
+        #expect(try await cities.fetch(forKey: "a") != nil)
+        try await empty()
+        #expect(try await cities.fetch(forKeys: ["a", "b"]).count == 2)
+        #expect(cities.statistics.memoryHits == 3 && cities.statistics.diskHits == 0)
+        #expect(observer.events.all.filter { $0.kind == .hit }.map(\.tier) == [.memory, .memory, .memory])
+    }
+
     /// An entry in memory whose type refuses its own archive.
     @Test func aHitThatCannotBeDecodedIsNone() async throws {
         struct Picky: Codable, Encoded {

@@ -162,22 +162,26 @@ import Testing
             await #expect(throws: Refusal.self) { try await cities.modify(forKey: key, change) }
             #expect(throws: Refusal.self) { try Self.modify(cities, key, change) }
         }
-        let never = Date(timeIntervalSinceReferenceDate: .nan)
-        #expect(
-            code {
-                try cities.modify(forKey: "x", expiration: .at(never)) {
-                    $0 = nil
-                    $0 = city
-                }
-            } == .invalidExpiration
-        )
-        #expect(code { try cities.modify(forKey: "x", tags: [""]) { $0?.population += 1 } } == .invalidTag)
         #expect(code { try cities.modify(forKey: "") { $0 = city } } == .invalidKey)
         for cities in [cities, try cache()] {
             #expect(try await cities.fetch(forKey: "x") == city)
             #expect(try cities.entries().all() == before)
         }
         #expect(cities.statistics.saves == 1)
+    }
+
+    /// As for a save: the value that was to be replaced is out of date.
+    @Test func aRefusedChangeLeavesNoFormerValue() throws {
+        let cities = try cache()
+        let never = Date(timeIntervalSinceReferenceDate: .nan)
+        try cities.save(city, forKey: "x")
+        #expect(
+            code { try cities.modify(forKey: "x", expiration: .at(never)) { $0 = city } } == .invalidExpiration
+        )
+        #expect(try cities.fetch(forKey: "x") == nil)
+        try cities.save(city, forKey: "x")
+        #expect(code { try cities.modify(forKey: "x", tags: [""]) { $0?.population += 1 } } == .invalidTag)
+        #expect(try cities.fetch(forKey: "x") == nil)
     }
 
     private static func modify(_ cities: Cache<City>, _ key: String, _ change: (inout City?) throws -> Void) throws

@@ -82,22 +82,34 @@ import Testing
         #expect(cities.statistics.removals == 2)
     }
 
-    @Test func unusableTagsAreRefusedAndNothingIsDone() async throws {
+    /// A change with them is out of reach, but the value that it was to replace is out of date.
+    @Test func unusableTagsAreRefusedAndTheFormerValueIsGone() async throws {
         let cities = try cache()
-        try await cities.save(city, forKey: "x", tags: ["kept"])
         let long = String(repeating: "t", count: 257)
         let unusable: [Set<String>] = [[""], [long], ["fine", long], Set((0..<11).map { "\($0)" })]
         let new = City(name: "new", population: 2)
+        func expectRefusal(_ change: () async throws -> Void) async throws {
+            try await cities.save(city, forKey: "x", tags: ["kept"])
+            let error = await #expect(throws: CacheError.self) { try await change() }
+            #expect(error?.code == .invalidTag)
+            #expect(error?.key == "x")
+            for cities in [cities, try cache()] { #expect(try await cities.fetch(forKey: "x") == nil) }
+        }
         for tags in unusable {
-            #expect(code { try cities.save(new, forKey: "x", tags: tags) } == .invalidTag)
-            #expect(code { try cities.modify(forKey: "x", tags: tags) { $0 = new } } == .invalidTag)
-            for key in ["x", "y"] {
-                await #expect(throws: CacheError.self) { try await cities.save(new, forKey: key, tags: tags) }
-                await #expect(throws: CacheError.self) {
-                    try await cities.fetch(forKey: key, tags: tags) {
-                        Issue.record("loaded")
-                        return new
-                    }
+            try await expectRefusal { try cities.sync { try $0.save(new, forKey: "x", tags: tags) } }
+            try await expectRefusal { try await cities.save(new, forKey: "x", tags: tags) }
+            try await expectRefusal { try cities.sync { try $0.save(contentsOf: [("x", new)], tags: tags) } }
+            try await expectRefusal { try await cities.save(contentsOf: [("x", new)], tags: tags) }
+            try await expectRefusal { try cities.sync { try $0.modify(forKey: "x", tags: tags) { $0 = new } } }
+            try await expectRefusal { try await cities.modify(forKey: "x", tags: tags) { $0 = new } }
+        }
+        try await cities.save(city, forKey: "x", tags: ["kept"])
+        // A fetch saves nothing yet.
+        for (tags, key) in zip(unusable, ["x", "y", "x", "y"]) {
+            await #expect(throws: CacheError.self) {
+                try await cities.fetch(forKey: key, tags: tags) {
+                    Issue.record("loaded")
+                    return new
                 }
             }
         }

@@ -1,7 +1,7 @@
 import ArchiveStore
 import Foundation
 
-/// The usable entries of a part of a store.
+/// Entries of a part of a store.
 struct PartListing: Sendable {
     let entries: [EntryInformation]
     /// Why further entries of the part could not be read; `nil` if all could.
@@ -9,15 +9,24 @@ struct PartListing: Sendable {
 }
 
 extension CacheCore {
-    /// The usable entries of a part of the store. Blocks on disk I/O.
+    /// The entries of a part of the store that have not expired. Blocks on disk I/O.
+    func freshEntries(inPart part: Int) -> PartListing {
+        let moving = memory.movingTimings
+        return entries(inPart: part) { freshness(of: $0, moving: moving) == .fresh }
+    }
+
+    /// Entries of a part of the store, expired ones included. Blocks on disk I/O.
     ///
     /// - Parameter known: keys that are left out.
-    func freshEntries(inPart part: Int, except known: Set<EntryKey> = []) -> PartListing {
+    func entries(
+        inPart part: Int,
+        except known: Set<EntryKey> = [],
+        where isIncluded: (EntryInformation) -> Bool = { _ in true }
+    ) -> PartListing {
         var failure: StoreError?
         var entries: [EntryInformation] = []
         guard usage.isUsable else { return PartListing(entries: [], failure: self.failure(usage.failure)) }
         memory.drainSiblings(nil)
-        let moving = memory.movingTimings
         do throws(StoreError) {
             for result in try store.entries(inPart: part) {
                 switch result {
@@ -25,8 +34,7 @@ extension CacheCore {
                     let isLeftOut = (try? EntryKey(entry.key)).map { key in
                         known.contains(key) || memory.withLock { $0.hasTombstone(key) }
                     }
-                    guard freshness(of: entry, moving: moving) == .fresh, isLeftOut != true else { continue }
-                    entries.append(entry)
+                    if isLeftOut != true, isIncluded(entry) { entries.append(entry) }
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break
                 case .failure(let error): failure = failure ?? error
                 }

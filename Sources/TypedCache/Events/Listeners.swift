@@ -11,7 +11,7 @@ final class Listeners: Sendable {
     private static let bufferCount = 4_096
 
     private let cacheName: String
-    private let storeTier: CacheEvent.Tier
+    let storeTier: CacheEvent.Tier
     private let observer: (any CacheObserver)?
     private let observesEvents: Bool
     private let gate: HitGate

@@ -77,8 +77,17 @@ struct Recorder: Sendable {
     ///   - isCopy: whether this machine's disk gave it in place of a server.
     func diskHit(_ key: EntryKey, cost: Int, isCopy: Bool) {
         sampler?.use(key.hash, cost: cost)
-        memory.withLock { $0.statistics.count(.diskHit) }
+        countStoreHits(1)
         listeners.tell(.diskHit, key, isOfCopy: isCopy)
+    }
+
+    /// Counts hits in the store: where that keeps its entries in memory, they are memory's, as their events tell.
+    private func countStoreHits(_ count: Int) {
+        if listeners.storeTier == .memory {
+            memory.table.countHits(count)
+        } else {
+            memory.withLock { $0.statistics.count(.diskHit, times: count) }
+        }
     }
 
     /// Records hits on disk, with the entries that were made of them; `isCopy` is as for one.
@@ -86,7 +95,7 @@ struct Recorder: Sendable {
         if let sampler {
             for (entry, _) in entries { sampler.use(entry.key.hash, cost: entry.cost) }
         }
-        memory.withLock { $0.statistics.count(.diskHit, times: entries.count) }
+        countStoreHits(entries.count)
         guard listeners.isActive else { return }
         for (entry, isCopy) in entries { listeners.tell(.diskHit, entry.key, isOfCopy: isCopy) }
     }

@@ -222,15 +222,14 @@ extension CacheInspector {
         archive: () throws(ArchiveError) -> [UInt8]
     ) throws(CacheError) {
         let key = try entryKey(key)
-        let attributes = try core.naming(key) { () throws(CacheError) in
-            try Self.attributes(expiration, tags: tags, savedAt: core.clock.now)
-        }
+        let attributes: EntryAttributes
         let bytes: [UInt8]
-        do throws(ArchiveError) {
-            bytes = try archive()
+        do throws(CacheError) {
+            attributes = try Self.attributes(expiration, tags: tags, savedAt: core.clock.now)
+            bytes = try Self.encoding(archive)
         } catch {
             core.failWrite(key)
-            throw CacheError(encoding: error).named(cache: core.name, key: key.text)
+            throw error.named(cache: core.name, key: key.text)
         }
         let entry = Self.memoryEntry(bytes, forKey: key, attributes)
         try core.write(NewEntry(archive: bytes, attributes: attributes, entry: entry))
@@ -244,13 +243,13 @@ extension CacheInspector {
     ///   counts.
     /// - Returns: why each of them failed, in their order; `nil` for those that did not. If the last one of a key
     ///   failed, the entry that the key had before is gone.
-    /// - Throws: `.invalidExpiration`, `.invalidTag`, `.closed`; then nothing was done.
+    /// - Throws: `.closed`; then nothing was done.
     package func save(
         contentsOf entries: [(key: String, archive: Result<[UInt8], ArchiveError>)],
         expiration: Expiration,
         tags: Set<String>
     ) throws(CacheError) -> [CacheError?] {
-        let attributes = try core.naming { () throws(CacheError) in
+        let attributes = Result { () throws(CacheError) in
             try Self.attributes(expiration, tags: tags, savedAt: core.clock.now)
         }
         var failures = [CacheError?](repeating: nil, count: entries.count)
@@ -273,14 +272,15 @@ extension CacheInspector {
     private static func member(
         _ archive: Result<[UInt8], ArchiveError>,
         forKey key: EntryKey,
-        _ attributes: EntryAttributes
+        _ attributes: Result<EntryAttributes, CacheError>
     ) -> BatchMember {
-        switch archive {
-        case .success(let bytes):
-            .new(
-                NewEntry(archive: bytes, attributes: attributes, entry: memoryEntry(bytes, forKey: key, attributes))
-            )
-        case .failure(let error): .failed(key, CacheError(encoding: error))
+        do throws(CacheError) {
+            let attributes = try attributes.get()
+            let bytes = try encoding { () throws(ArchiveError) in try archive.get() }
+            let entry = memoryEntry(bytes, forKey: key, attributes)
+            return .new(NewEntry(archive: bytes, attributes: attributes, entry: entry))
+        } catch {
+            return .failed(key, error)
         }
     }
 
@@ -309,8 +309,12 @@ extension CacheInspector {
     ) throws(CacheError) {
         _ = try EntryKey(key)
         _ = try attributes(expiration, tags: tags, savedAt: .now)
+        _ = try encoding(archive)
+    }
+
+    private static func encoding(_ archive: () throws(ArchiveError) -> [UInt8]) throws(CacheError) -> [UInt8] {
         do throws(ArchiveError) {
-            _ = try archive()
+            return try archive()
         } catch {
             throw CacheError(encoding: error)
         }
