@@ -32,8 +32,24 @@ extension ModelEngine {
         }
         try await refresh(type, refreshed)
         guard !wanted.isEmpty else { return found }
-        for (id, snapshot) in try await load(type, wanted, mode: mode) { found[id] = snapshot }
+        for (id, snapshot) in try await load(type, wanted, within: mode) { found[id] = snapshot }
         return found
+    }
+
+    /// Loads some models, up to the mode's limit where all of them may be shown as they are stored.
+    private nonisolated(nonsending) func load<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID],
+        within mode: FetchMode
+    ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
+        guard let limit = mode.limit else { return try await load(type, ids, mode: mode) }
+        return try await waiting(atMost: limit) { [self] in
+            try await load(type, ids, mode: .automatic)
+        } orElse: { () async throws(ModelCacheError) in
+            guard try await mayShowStored(type, ids) else { return nil }
+            let snapshots: [ModelSnapshot<Model>?] = try await snapshots(type, ids.map(\.cacheKey))
+            return Dictionary(uniqueKeysWithValues: zip(ids, snapshots))
+        }
     }
 
     /// Loads some models by requests for several where the type has them, or by one each.
@@ -272,14 +288,23 @@ extension ModelEngine {
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         let cause = LoadFailure.cause(of: error)
         if mode == .reload || !Self.allowsStale(cause) { throw cause }
+        guard try await mayShowStored(type, ids) else { throw cause }
+        reportUnthrown(error)
+        return [:]
+    }
+
+    /// Whether all of some models are stored and may be shown where they cannot be loaded.
+    private nonisolated(nonsending) func mayShowStored<Model: CachedModel>(
+        _ type: Model.Type,
+        _ ids: [Model.ID]
+    ) async throws(ModelCacheError) -> Bool {
         let table = try await table(type)
         let records = try await records(table.records, ids.map(\.cacheKey))
         for (index, id) in ids.enumerated() {
             guard let record = records[index], record.state.isWithin(record.state.staleIfError, at: clock.now),
                 record.state.varying.isEmpty || record.state.matches(Model.request(for: id))
-            else { throw cause }
+            else { return false }
         }
-        reportUnthrown(error)
-        return [:]
+        return true
     }
 }

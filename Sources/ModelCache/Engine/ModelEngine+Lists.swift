@@ -23,11 +23,18 @@ extension ModelEngine {
         if let stored {
             if stored.freshness.isFresh { return stored }
             if case .stale(_, .holes) = stored.freshness, !stored.isMostlyMissing {
-                guard mode == .staleWhileRevalidate else {
+                if mode == .staleWhileRevalidate {
+                    try await refresh(stored.holes, of: list)
+                    return stored
+                }
+                guard let limit = mode.limit else {
                     return try await filled(list, stored, missing: stored.holes)
                 }
-                try await refresh(stored.holes, of: list)
-                return stored
+                return try await waiting(atMost: limit) { [self] in
+                    try await filled(list, stored, missing: stored.holes)
+                } orElse: { () async throws(ModelCacheError) in
+                    try await snapshot(list)
+                }
             }
             if try await servesWhileLoading(list, stored.freshness, mode: mode) {
                 try await refresh(list)
@@ -35,7 +42,12 @@ extension ModelEngine {
             }
         }
         do {
-            return try await load(list)
+            guard let limit = mode.limit, stored != nil else { return try await load(list) }
+            return try await waiting(atMost: limit) { [self] in
+                try await load(list)
+            } orElse: { () async throws(ModelCacheError) in
+                try await servedOnError(list)
+            }
         } catch {
             let cause = LoadFailure.cause(of: error)
             guard Self.allowsStale(cause), let stored = try await servedOnError(list) else { throw cause }

@@ -37,7 +37,12 @@ extension ModelEngine {
             }
         }
         do {
-            return try await load(type, id)
+            guard let limit = mode.limit, stored != nil else { return try await load(type, id) }
+            return try await waiting(atMost: limit) { [self] in
+                try await load(type, id)
+            } orElse: { () async throws(ModelCacheError) in
+                try await servedOnError(type, id)
+            }
         } catch {
             let cause = LoadFailure.cause(of: error)
             guard mode != .reload, Self.allowsStale(cause), let stored = try await servedOnError(type, id) else {

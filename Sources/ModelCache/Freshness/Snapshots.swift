@@ -55,12 +55,24 @@ public struct FetchMode: Sendable, Hashable {
     enum Base { case freshOrLoaded, staleWhileRevalidate, reload }
 
     let base: Base
+    /// How long the server is waited for where a stored value may be shown; `nil`: as long as it takes.
+    var limit: Duration?
 
     /// A fresh value is returned, a stale one loaded anew first. If the server cannot be asked, fails (5xx, 408, 425, 429),
     /// or sends an answer that cannot be decoded or has another identity, the stale one is returned, unless the server has
     /// forbidden it (`must-revalidate`, `no-cache`), its window is over (`stale-if-error`), or it is the answer to other
     /// request headers (`Vary`). Where the server refuses, by any other status, the fetch throws.
     public static let automatic = FetchMode(base: .freshOrLoaded)
+    /// As ``automatic``, but the server is not waited for longer than a limit where a stale value may be returned in the
+    /// place of an error: then that value is returned, and the load goes on in the background.
+    ///
+    /// Where no value is stored, or only one that must not be shown, the fetch waits as long as it takes; of several
+    /// models, where that is so for one of them.
+    ///
+    /// - Parameter limit: zero or less: stale values are returned at once.
+    public static func automatic(waitingAtMost limit: Duration) -> FetchMode {
+        FetchMode(base: .freshOrLoaded, limit: limit)
+    }
     /// A stale value is returned at once, and loaded anew in the background.
     public static let staleWhileRevalidate = FetchMode(base: .staleWhileRevalidate)
     /// The server is asked, also if a fresh value is stored. If that fails, so does the fetch.
