@@ -1,3 +1,5 @@
+import Foundation
+
 /// A failure in a store: facts for the program, and a sentence for people.
 ///
 /// Neither ever holds a key or an archive's bytes.
@@ -72,6 +74,12 @@ extension StoreError {
     static func noRoom(byteLimit: Int) -> StoreError {
         let reason = "a limit of \(ShownByteCount(byteLimit)) has no room for any entry; use a larger one"
         return StoreError(.tooLarge, action: "saving an archive", reason: reason)
+    }
+
+    /// A save would leave less of the volume free than the settings say, and no entry is left to give up for it.
+    static func volumeKeptFree(_ byteCount: Int, path: String) -> StoreError {
+        let reason = "the cache leaves \(ShownByteCount(byteCount)) of the volume free (minimumFreeSpace)"
+        return StoreError(.io, path: path, action: "saving an archive", reason: reason, errorNumber: ENOSPC)
     }
 
     /// No entry may be there at all.

@@ -31,6 +31,16 @@ import Testing
 
     private func count(_ part: String, in text: String) -> Int { text.components(separatedBy: part).count - 1 }
 
+    @Test(arguments: [DiskSettings.Layout.packed, .files])
+    func aVolumeThatIsKeptFreeIsNotSaidToBeFull(layout: DiskSettings.Layout) throws {
+        let disk = DiskSettings(layout: layout, minimumFreeSpace: .mebibytes(1 << 30))
+        let letters = try Cache<Letter>(name: "letters", directory: directory.url, disk: disk)
+        let error = try failure { try letters.save(Letter(text: "x"), forKey: "a") }
+        #expect(error.code == .io && error.errorNumber == ENOSPC)
+        let ending = "the cache leaves 1024 TiB of the volume free (minimumFreeSpace)"
+        #expect(error.message.hasSuffix(ending), "\(error.message)")
+    }
+
     @Test func eachCallNamesItsCacheAndItsKeyOnce() throws {
         let letters = try Cache<Letter>(
             name: "letters",

@@ -62,7 +62,7 @@ public struct DiskSettings: Sendable, Hashable {
     /// The most entries; `nil`: no limit. Less than zero counts as zero.
     public var countLimit: Int?
     /// How much must stay free on the volume: before a save takes more, other entries are given up, and if that is not
-    /// enough the save fails with `.io`.
+    /// enough the save fails with `.io`, whose message names this setting.
     public var minimumFreeSpace: ByteCount
     /// `.process` by default.
     public var durability: Durability

@@ -174,7 +174,7 @@ extension FileStore {
         }
         while case let shortage = try shortage(), shortage > 0 {
             guard try giveUp(atLeast: shortage, in: directory) else {
-                throw StoreError(SystemError(number: ENOSPC), path: directory.path, action: "saving an archive")
+                throw .volumeKeptFree(settings.minimumFreeByteCount, path: directory.path)
             }
         }
     }

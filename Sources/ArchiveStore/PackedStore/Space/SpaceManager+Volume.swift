@@ -154,8 +154,7 @@ extension SpaceManager {
         }
         while case let shortage = try shortage(), shortage > 0 {
             guard try evict(freeing: shortage, now: now, evictions: &evictions) else {
-                let path = reader.segments.directoryPath
-                throw StoreError(SystemError(number: ENOSPC), path: path, action: "saving an archive")
+                throw .volumeKeptFree(settings.minimumFreeByteCount, path: reader.segments.directoryPath)
             }
         }
     }
