@@ -21,6 +21,15 @@ import Testing
         }
     }
 
+    @Test func durationsAreGivenInUnits() {
+        #expect(Expiration.after(seconds: 60) == .after(.seconds(60)))
+        #expect(Expiration.after(minutes: 1) == .after(seconds: 60))
+        #expect(Expiration.after(hours: 1) == .after(minutes: 60))
+        #expect(Expiration.after(days: .max) == .after(seconds: .max))
+        #expect(Expiration.afterIdle(seconds: -60) == .afterIdle(minutes: -1))
+        #expect(Expiration.afterIdle(hours: 24) == .afterIdle(days: 1))
+    }
+
     /// The ways to ask whether there is an entry for `x`.
     enum Question: CaseIterable {
         case fetch, fetchSeveral, contains, keys, entries, count, modify

@@ -26,15 +26,18 @@ public struct Expiration: Sendable, Hashable {
     /// The entry expires this long after it was saved; at once, if that is zero or less. Reading does not move that.
     public static func after(_ duration: Duration) -> Expiration { Expiration(.after(duration)) }
 
+    /// The entry expires `seconds` after it was saved; at once, if that is zero or less. Reading does not move that.
+    public static func after(seconds: Int) -> Expiration { .after(.seconds(seconds)) }
+
     /// The entry expires `minutes` after it was saved; at once, if that is zero or less. Reading does not move that.
-    public static func after(minutes: Int) -> Expiration { .after(seconds(minutes, times: 60)) }
+    public static func after(minutes: Int) -> Expiration { .after(duration(of: minutes, times: 60)) }
 
     /// The entry expires `hours` after it was saved; at once, if that is zero or less. Reading does not move that.
-    public static func after(hours: Int) -> Expiration { .after(seconds(hours, times: 3_600)) }
+    public static func after(hours: Int) -> Expiration { .after(duration(of: hours, times: 3_600)) }
 
     /// The entry expires `days` of 24 hours after it was saved; at once, if that is zero or less. Reading does not move
     /// that.
-    public static func after(days: Int) -> Expiration { .after(seconds(days, times: 86_400)) }
+    public static func after(days: Int) -> Expiration { .after(duration(of: days, times: 86_400)) }
 
     /// The entry expires at this moment; at once, if that has passed. Reading does not move that.
     public static func at(_ date: Date) -> Expiration { Expiration(.at(date)) }
@@ -45,20 +48,17 @@ public struct Expiration: Sendable, Hashable {
     /// early, so that many readings write little.
     public static func afterIdle(_ duration: Duration) -> Expiration { Expiration(.afterIdle(duration)) }
 
+    /// The entry expires when it was neither saved nor fetched for `seconds`; as ``afterIdle(_:)``.
+    public static func afterIdle(seconds: Int) -> Expiration { .afterIdle(.seconds(seconds)) }
+
     /// The entry expires when it was neither saved nor fetched for `minutes`; as ``afterIdle(_:)``.
-    public static func afterIdle(minutes: Int) -> Expiration { .afterIdle(seconds(minutes, times: 60)) }
+    public static func afterIdle(minutes: Int) -> Expiration { .afterIdle(duration(of: minutes, times: 60)) }
 
     /// The entry expires when it was neither saved nor fetched for `hours`; as ``afterIdle(_:)``.
-    public static func afterIdle(hours: Int) -> Expiration { .afterIdle(seconds(hours, times: 3_600)) }
+    public static func afterIdle(hours: Int) -> Expiration { .afterIdle(duration(of: hours, times: 3_600)) }
 
     /// The entry expires when it was neither saved nor fetched for `days` of 24 hours; as ``afterIdle(_:)``.
-    public static func afterIdle(days: Int) -> Expiration { .afterIdle(seconds(days, times: 86_400)) }
-
-    /// A duration that is too long to be counted is as long as can be.
-    private static func seconds(_ count: Int, times unit: Int) -> Duration {
-        let (seconds, overflow) = count.multipliedReportingOverflow(by: unit)
-        return .seconds(overflow ? (count < 0 ? .min : .max) : seconds)
-    }
+    public static func afterIdle(days: Int) -> Expiration { .afterIdle(duration(of: days, times: 86_400)) }
 
     /// Returns a copy that lets a loading fetch serve the expired entry for `window` while it reloads in the background
     /// (RFC 5861, stale-while-revalidate). For all other calls the entry is expired.
@@ -99,4 +99,12 @@ public struct Expiration: Sendable, Hashable {
         if staleIfError > .zero { attributes.staleIfError = staleIfError / .seconds(1) }
         return attributes
     }
+}
+
+/// So many units of some seconds each; a duration that is too long to be counted is as long as can be.
+///
+/// No member named `seconds` of ``Expiration``: the compiler would take `expiration: .seconds(60)` for a call of it.
+private func duration(of count: Int, times unit: Int) -> Duration {
+    let (seconds, overflow) = count.multipliedReportingOverflow(by: unit)
+    return .seconds(overflow ? (count < 0 ? .min : .max) : seconds)
 }
