@@ -63,6 +63,41 @@ extension Cache {
         try batch.failures.check()
     }
 
+    /// Saves the values of a dictionary, each in place of the entry that its key had.
+    ///
+    /// ```swift
+    /// try cities.save(contentsOf: ["490": lavasan, "491": alvand])
+    /// ```
+    ///
+    /// In no order. Blocks on disk I/O. All else, and the errors, are as for a sequence of keys and values.
+    ///
+    /// - Parameters:
+    ///   - entries: values by their keys of 1 to 1,024 UTF-8 bytes.
+    ///   - expiration: how long each entry may be used, counted from when it is archived; `nil` for the cache's own
+    ///     default.
+    ///   - tags: groups that all the entries belong to: up to 10 of 1 to 256 UTF-8 bytes.
+    /// - Throws: ``CacheError``, as for a sequence.
+    /// - Complexity: O(*n*) in the values' archives.
+    public func save<Key: CacheKey>(
+        contentsOf entries: [Key: Value],
+        expiration: Expiration? = nil,
+        tags: Set<String> = []
+    ) throws(CacheError) {
+        try save(contentsOf: entries.lazy.map { ($0.key, $0.value) }, expiration: expiration, tags: tags)
+    }
+
+    /// Saves the values of a dictionary, each in place of the entry that its key had.
+    ///
+    /// In no order. Archives values on the caller's thread, and suspends while a batch of them is saved. All else is as
+    /// for the synchronous twin.
+    public nonisolated(nonsending) func save<Key: CacheKey>(
+        contentsOf entries: [Key: Value],
+        expiration: Expiration? = nil,
+        tags: Set<String> = []
+    ) async throws(CacheError) {
+        try await save(contentsOf: entries.lazy.map { ($0.key, $0.value) }, expiration: expiration, tags: tags)
+    }
+
     /// Removes the entries for many keys, in memory and on disk.
     ///
     /// As a removal of each, but the disk is locked and waited for once for each 1,000 of them. Blocks on disk I/O.

@@ -158,6 +158,20 @@ import Testing
         #expect((1...5).contains(most))
     }
 
+    @Test func aDictionaryIsSavedByItsKeys() async throws {
+        let directory = TestDirectory()
+        let clock = TestClock()
+        let cities = try Cache<City>(name: "cities", directory: directory.url, clock: clock)
+        let entries = [1: city(1), 2: city(2)]
+        try cities.sync { try $0.save(contentsOf: entries, expiration: .after(seconds: 5), tags: ["tag"]) }
+        #expect(try await cities.fetch(forKeys: [1, 2, 3]) == entries)
+        clock.advance(by: 5)
+        #expect(try await cities.count() == 0)
+        try await cities.save(contentsOf: ["a": city(3)], tags: ["other"])
+        #expect(try await cities.fetch(forKey: "a") == city(3))
+        #expect(try await cities.removeAll(tagged: "other") == 1)
+    }
+
     @Test func theFirstFailureIsThrownAndAllOthersAreSaved() throws {
         let directory = TestDirectory()
         let cities = try Cache<City>(name: "cities", directory: directory.url)
