@@ -2,8 +2,8 @@ import Foundation
 
 /// A key that an entry is saved under.
 ///
-/// Keys are strings of 1 to 1,024 UTF-8 bytes, any characters, compared byte by byte. Other types give the string that
-/// stands for them; a type with a raw value that is a key declares the conformance alone:
+/// Keys are strings of 1 to 1,024 UTF-8 bytes, any characters, compared byte by byte. `String`, `Substring`, `Int`,
+/// `UUID` and `URL` are keys. Other types give the string that stands for them; a type with a raw value that is a key declares the conformance alone:
 ///
 /// ```swift
 /// enum Place: String, CacheKey { case home, work }
@@ -29,6 +29,14 @@ extension Int: CacheKey {
 /// The UUID in its usual form, in capital letters.
 extension UUID: CacheKey {
     public var cacheKey: String { uuidString }
+}
+
+/// The absolute URL as text, `https://example.org/a?b=c`, as it was written: neither case nor escapes are changed.
+///
+/// A relative URL and the absolute one that it stands for are one key, though `URL` takes them for unequal. A URL of
+/// more than 1,024 UTF-8 bytes, as those with `data:` often are, is `.invalidKey`.
+extension URL: CacheKey {
+    public var cacheKey: String { absoluteString }
 }
 
 extension CacheKey where Self: RawRepresentable, RawValue: CacheKey {

@@ -107,6 +107,19 @@ import Testing
         #expect(try cities.fetch(forKey: "1")?.name == "4")
     }
 
+    @Test func aURLIsItsAbsoluteText() throws {
+        let cities = try cache(City.self)
+        let text = "https://Example.org/a%20b?c=d#e"
+        let url = try #require(URL(string: text))
+        let relative = try #require(URL(string: "a%20b?c=d#e", relativeTo: URL(string: "https://Example.org/")))
+        try cities.save(City(name: "1", population: 1), forKey: url)
+        #expect(try cities.keys().all() == [text])
+        #expect(try cities.fetch(forKey: relative)?.name == "1")
+        #expect(try cities.fetch(forKeys: [url, relative]).count == 2)
+        let long = try #require(URL(string: "data:," + String(repeating: "a", count: 1_019)))
+        #expect(code { try cities.contains(forKey: long) } == .invalidKey)
+    }
+
     @Test("Name `../x` throws and touches nothing")
     func unusableKeysAndNamesAreRefused() throws {
         let cities = try cache(City.self)
