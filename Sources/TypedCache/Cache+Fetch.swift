@@ -49,7 +49,9 @@ extension Cache {
 
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired.
     ///
-    /// Suspends only where the disk has to be read. All else is as for the synchronous twin.
+    /// Suspends only where the disk has to be read. Decodes the value on the caller's thread: the main actor fetches a
+    /// very large one, an array of 10,000 rows say, in a function marked `@concurrent`, or a detached task. All else is
+    /// as for the synchronous twin.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey
     ) async throws(CacheError) -> Value? {
@@ -57,6 +59,30 @@ extension Cache {
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
         return try await fetch(suspending: key, expired: found != nil)
+    }
+
+    // MARK: Memory alone
+
+    /// Returns the value that memory has for `key`, or `nil` if it has none or that has expired, and looks nowhere else.
+    ///
+    /// For code that must not wait, the `body` of a SwiftUI view say, which shows a placeholder for `nil` and has a task
+    /// fetch the value:
+    ///
+    /// ```swift
+    /// let city = try cities.fetchFromMemory(forKey: "490")
+    /// ```
+    ///
+    /// `nil` does not mean that there is no entry: the disk may have it. A value that is found counts as a hit, and moves
+    /// an idle deadline; `nil` counts as nothing, since the fetch that follows counts. No event tells of it either. Does
+    /// no disk I/O, but for a look at the changes of other processes with ``DiskSettings/followsOtherProcesses``. Where
+    /// values are not shared, see ``Cache/sharesValues``, the archive in memory is decoded on the caller's thread.
+    ///
+    /// - Parameter key: 1 to 1,024 UTF-8 bytes.
+    /// - Throws: ``CacheError`` with code `.invalidKey`; `.typeMismatch` and `.decodingFailed` where an archive is
+    ///   decoded; `.io` if changes by other processes cannot be read.
+    /// - Complexity: O(1) for a shared value; O(*n*) in the archive's bytes for another one.
+    public func fetchFromMemory(forKey key: some CacheKey) throws(CacheError) -> Value? {
+        try fetchFromMemory(forKey: key.cacheKey)
     }
 
     // MARK: The latest value

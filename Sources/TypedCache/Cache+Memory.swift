@@ -4,6 +4,15 @@ extension Cache {
     /// Never above ``MemorySettings/byteLimit``. Does no disk I/O.
     public var memorySize: ByteCount { .bytes(core.memoryCost) }
 
+    /// How many bytes the entries on disk take together, as ``DiskSettings/byteLimit`` counts them; `nil` if it is not
+    /// known without reading the disk.
+    ///
+    /// Of a packed cache: its segments, with the removed entries in them whose room was not given up yet. Of a cache of
+    /// files: the entries' files, which are counted only where the cache has a limit, from its first save on. Of a
+    /// shared cache: the copies that it keeps on this disk. `nil` as well for a cache without a disk. Changes by other
+    /// processes count once this process has learned of them. Does no disk I/O, and may wait for a save of this process.
+    public var diskSize: ByteCount? { core.knownDiskSize.map { .bytes($0.byteCount) } }
+
     /// Gives up the least useful entries in memory, until those that are left take no more than `limit`.
     ///
     /// They stay on disk, and are counted in ``CacheStatistics/memoryEvictions``. Values that memory alone has are

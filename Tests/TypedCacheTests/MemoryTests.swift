@@ -16,6 +16,44 @@ import Testing
         try ValueEntry(value, key: EntryKey(key), cost: 1, deadline: .infinity, timing: nil)
     }
 
+    /// A look in memory alone finds and counts hits, and nothing else.
+    @Test(arguments: [ValueSharing.automatic, .decodedEachTime])
+    func aLookInMemoryAloneReadsNoDisk(values: ValueSharing) throws {
+        let directory = TestDirectory()
+        let clock = TestClock()
+        let cities = try Cache<City>(name: "cities", directory: directory.url, values: values, clock: clock)
+        let home = City(name: "home", population: 1)
+        try cities.save(home, forKey: 1, expiration: .after(seconds: 10))
+        #expect(try cities.fetchFromMemory(forKey: 1) == home)
+        #expect(cities.statistics.memoryHits == 1)
+        cities.trimMemory(toCount: 0)
+        #expect(try cities.fetchFromMemory(forKey: 1) == nil)
+        #expect(try cities.fetch(forKey: 1) == home)
+        #expect(try cities.fetchFromMemory(forKey: 1) == home)
+        clock.advance(by: 10)
+        #expect(try cities.fetchFromMemory(forKey: 1) == nil)
+        #expect(cities.statistics.memoryHits == 2 && cities.statistics.diskHits == 1)
+        #expect(cities.statistics.misses == 0)
+        #expect(code { try cities.fetchFromMemory(forKey: "") } == .invalidKey)
+    }
+
+    @Test(arguments: [DiskSettings.Layout.packed, .files])
+    func theSizeOnDiskIsTheOneThatTheLimitCounts(layout: DiskSettings.Layout) throws {
+        let directory = TestDirectory()
+        let disk = DiskSettings(layout: layout, byteLimit: .mebibytes(8), compression: .none)
+        let texts = try Cache<String>(name: "texts", directory: directory.url, disk: disk)
+        try texts.save("x", forKey: "first")
+        let empty = try #require(texts.diskSize)
+        for key in 0..<4 { try texts.save(String(repeating: "x", count: 100_000), forKey: key) }
+        let full = try #require(texts.diskSize)
+        #expect((400_000..<450_000).contains(full.bytes - empty.bytes))
+        try texts.removeAll()
+        #expect(try #require(texts.diskSize).bytes < 10_000)
+        let alone = try Cache<String>(name: "alone", disk: nil)
+        try alone.save("x", forKey: 1)
+        #expect(alone.diskSize == nil)
+    }
+
     @Test(arguments: seeds(1..<21)) func theTableFindsWhatIsInIt(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let table = EntryTable()

@@ -13,10 +13,13 @@ extension CacheCore {
             return figures
         }
         figures.disk = diskLimits
-        let size = store.knownSize
+        let size = knownDiskSize
         (figures.disk.entryCount, figures.disk.byteCount) = (size?.entryCount, size?.byteCount)
         return figures
     }
+
+    /// The size of the store as far as it is known without I/O; `nil` if it is not, or if the cache is in memory alone.
+    var knownDiskSize: KnownSize? { archives == nil ? store.knownSize : nil }
 
     /// Publishes the figures, if the settings say so. Blocks on disk I/O.
     func publishStatistics() {
