@@ -16,6 +16,23 @@ public struct CacheEntry: Sendable, Hashable {
     /// The groups that it belongs to.
     public let tags: Set<String>
 
+    /// Makes an entry as ``Cache/entry(forKey:)`` returns it: for tests, and for types that stand for a cache.
+    public init(
+        key: String,
+        storedAt: Date,
+        expiresAt: Date? = nil,
+        size: ByteCount = .zero,
+        archiveSize: ByteCount = .zero,
+        tags: Set<String> = []
+    ) {
+        self.key = key
+        self.storedAt = storedAt
+        self.expiresAt = expiresAt
+        self.size = size
+        self.archiveSize = archiveSize
+        self.tags = tags
+    }
+
     init(_ entry: EntryInformation) {
         key = entry.key
         storedAt = entry.storedAt

@@ -87,9 +87,20 @@ public struct CacheError: Error, Sendable {
     /// The error of the archive or of the type's own coding that led to this one.
     public let cause: (any Error)?
 
-    init(
+    /// Makes an error as a cache throws it: for tests, and for types that stand for a cache.
+    ///
+    /// - Parameters:
+    ///   - code: the kind of failure.
+    ///   - message: the problem and its remedy, for people, without the cache and the key.
+    ///   - cache: the name of the cache that failed.
+    ///   - key: the key that the call was about.
+    ///   - path: the file or directory concerned.
+    ///   - errorNumber: the system's error number.
+    ///   - cause: the error that led to this one.
+    public init(
         _ code: Code,
         _ message: String,
+        cache: String? = nil,
         key: String? = nil,
         path: String? = nil,
         errorNumber: Int32? = nil,
@@ -97,6 +108,7 @@ public struct CacheError: Error, Sendable {
     ) {
         self.code = code
         self.message = message
+        self.cache = cache
         self.key = key
         self.path = path
         self.errorNumber = errorNumber
@@ -153,10 +165,15 @@ extension CacheError {
     func amongFailures(_ count: Int) -> CacheError {
         guard count > 1 else { return self }
         let others = count == 2 ? "another entry failed" : "\(count - 1) other entries failed"
-        var error = CacheError(code, "\(message); \(others)", path: path, errorNumber: errorNumber, cause: cause)
-        error.cache = cache
-        error.key = key
-        return error
+        return CacheError(
+            code,
+            "\(message); \(others)",
+            cache: cache,
+            key: key,
+            path: path,
+            errorNumber: errorNumber,
+            cause: cause
+        )
     }
 }
 

@@ -12,6 +12,21 @@ public struct StoredValue<Value> {
     public let isExpired: Bool
     /// The groups that the entry belongs to.
     public let tags: Set<String>
+
+    /// Makes a value as ``Cache/stored(forKey:)`` returns it: for tests, and for types that stand for a cache.
+    public init(
+        value: Value,
+        storedAt: Date,
+        expiresAt: Date? = nil,
+        isExpired: Bool = false,
+        tags: Set<String> = []
+    ) {
+        self.value = value
+        self.storedAt = storedAt
+        self.expiresAt = expiresAt
+        self.isExpired = isExpired
+        self.tags = tags
+    }
 }
 
 extension StoredValue: Sendable where Value: Sendable {}

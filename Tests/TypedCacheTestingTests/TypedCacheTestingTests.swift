@@ -15,6 +15,22 @@ private enum Shape: Codable, Encoded, Sendable {
 @Suite struct TypedCacheTestingTests {
     private let city = City(name: "Alvand")
 
+    /// A type of the tests that stands for a cache, and fails and answers as one.
+    @Test func whatCachesGiveCanBeMade() {
+        let error = CacheError(.io, "disk full", cache: "cities", key: "490", errorNumber: 28)
+        #expect(error.localizedDescription == #"disk full (key "490", cache "cities")"#)
+        #expect(throws: CacheError.self) { throw error }
+        let date = Date(timeIntervalSince1970: 1_000)
+        let stored = StoredValue(value: city, storedAt: date, expiresAt: date, isExpired: true, tags: ["IR"])
+        #expect(stored.value == city && stored.isExpired && stored.tags == ["IR"])
+        let entry = CacheEntry(key: "490", storedAt: date, size: .bytes(7), archiveSize: .bytes(9))
+        #expect(entry.size == .bytes(7) && entry.expiresAt == nil)
+        let event = CacheEvent(kind: .removed, key: "490", tier: .disk, reason: .expired)
+        #expect(event.kind == .removed && event.tier == .disk && event.reason == .expired)
+        let failure = CacheEvent(kind: .failed, cause: error)
+        #expect((failure.cause as? CacheError)?.code == .io)
+    }
+
     @Test func theClockMovesByHandOnly() throws {
         let clock = HandClock(now: Date(timeIntervalSince1970: 1_000))
         let start = clock.now

@@ -93,6 +93,21 @@ public struct CacheEvent: Sendable {
     /// The error, for `.failed`, `.loadFailed`, and entries that were found damaged; otherwise `nil`.
     public let cause: (any Error)?
 
+    /// Makes an event as an observer is told it: for tests, and for types that stand for a cache.
+    public init(
+        kind: Kind,
+        key: String? = nil,
+        tier: Tier? = nil,
+        reason: RemovalReason? = nil,
+        cause: (any Error)? = nil
+    ) {
+        self.kind = kind
+        self.key = key
+        self.tier = tier
+        self.reason = reason
+        self.cause = cause
+    }
+
     /// - Parameter storeTier: the tier of the cache's store.
     init(_ occurrence: Occurrence, key: String?, cause: (any Error)? = nil, storeTier: Tier = .disk) {
         let told = occurrence.public
