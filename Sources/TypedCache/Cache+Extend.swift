@@ -14,7 +14,9 @@ extension Cache {
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
-    ///   - expiration: when the entry expires from now on; its stale windows are ignored.
+    ///   - expiration: when the entry expires from now on; its stale windows are ignored. ``Expiration/afterIdle(_:)``
+    ///     moves the deadline by its duration once: whether later fetches move it, and by how much, stays as it was
+    ///     saved. To change that, save the value again.
     /// - Returns: whether there was such an entry.
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.invalidExpiration`, `.unsupportedVersion`, or `.io`: then
     ///   the former deadline counts.

@@ -23,7 +23,8 @@ extension Cache {
     ///   - expiration: how long a loaded value may be used, and in which windows it may be served stale; `nil` for the
     ///     cache's own default.
     ///   - tags: groups that a loaded entry belongs to.
-    ///   - producer: gives the value.
+    ///   - producer: takes no parameter, and returns the value itself, not a ``Revalidated``: for a producer that is
+    ///     given the expired value, see ``fetch(forKey:options:expiration:tags:revalidating:)``.
     /// - Throws: the producer's error, unless an expired value may be served instead; `CancellationError` if the
     ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, `.invalidExpiration`,
     ///   `.invalidTag`, `.encodingFailed` if the loaded value cannot be archived, and `.recursiveLoad`. An entry of

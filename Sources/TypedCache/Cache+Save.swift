@@ -37,7 +37,8 @@ extension Cache {
 
     /// Saves a value for `key`, in place of the entry that it had.
     ///
-    /// Archives the value on the caller's thread, then suspends until it is saved. Saves and removals of one key are
+    /// Archives the value on the caller's thread, then suspends until it is saved; for a very large value, the main
+    /// actor calls this from a function marked `@concurrent`, or a detached task. Saves and removals of one key are
     /// done in the order in which they were called. All else is as for the synchronous twin.
     public nonisolated(nonsending) func save(
         _ value: Value,

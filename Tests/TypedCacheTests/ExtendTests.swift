@@ -72,6 +72,16 @@ import Testing
         #expect(try await cities.stored(forKey: "a") == nil)
     }
 
+    @Test func anIdleTimeIsGivenByASaveAlone() async throws {
+        let cities = try cache()
+        try await cities.save(city, forKey: "a")
+        #expect(try await cities.extend(forKey: "a", expiration: .afterIdle(.seconds(10))))
+        clock.advance(by: 9)
+        #expect(try await cities.fetch(forKey: "a") == city)
+        clock.advance(by: 1)
+        #expect(try await cities.fetch(forKey: "a") == nil)
+    }
+
     @Test func forEver() async throws {
         let cities = try cache()
         try await cities.save(city, forKey: "a", expiration: .after(.seconds(10)))
