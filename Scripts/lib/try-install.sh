@@ -31,6 +31,14 @@ Scripts/uninstall --prefix "$prefix" >"$work/log"
 if [[ $(files "$prefix") != ./bin/other ]]; then fail "left behind: $(files "$prefix")"; fi
 if Scripts/uninstall --prefix "$prefix" 2>"$work/log"; then fail "uninstall finds what is not there"; fi
 grep -q "is not installed in" "$work/log" || fail "no reason: $(cat "$work/log")"
+# Directories of the system stay, also empty ones; new ones are for all users.
+prefix=$work/system
+folders=(bin share/man/man1 share/bash-completion/completions share/zsh/site-functions)
+for folder in "${folders[@]}"; do mkdir -p "$prefix/$folder"; done
+(umask 077 && Scripts/install --prefix "$prefix" --binary "$binary" >"$work/log")
+if closed=$(find "$prefix" -type d ! -perm -755 | grep .); then fail "closed to other users: $closed"; fi
+Scripts/uninstall --prefix "$prefix" >"$work/log"
+for folder in "${folders[@]}"; do [[ -d $prefix/$folder ]] || fail "uninstall removes the directory $folder"; done
 DESTDIR=$work/stage Scripts/install --prefix /opt/x --binary "$binary" >"$work/log"
 [[ -x $work/stage/opt/x/bin/typed-cache ]] || fail "DESTDIR is not respected"
 for bad in "--prefix" "--prefix /dev/null --binary $binary" "--prefix $work/none --binary /dev/null" "--nonsense"; do
