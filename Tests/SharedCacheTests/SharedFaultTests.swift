@@ -317,4 +317,35 @@ struct SharedFaultTests {
         #expect(try await cache.fetch(forKey: "key") == nil)
         #expect(tier.owedKeyCount == 0)
     }
+
+    /// With scripts that may exceed the memory, and without: a user who may not run any is refused as by Redis 6.2, which
+    /// knows none.
+    @Test(arguments: [true, false])
+    func aFullServerIsCleared(hasScripts: Bool) async throws {
+        let fleet = try await Fleet()
+        let (here, there) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine())
+        let (one, other) = (try here.cache(), try there.cache())
+        for number in 0..<10 { try await one.save("old", forKey: "\(number)") }
+        // In the other machine's memory, too.
+        try await fetch("old", from: other, key: "3")
+        let names: RedisCommand = ["KEYS", .text("tc:\(fleet.prefix):*")]
+        if !hasScripts { _ = try await here.ask(["ACL", "SETUSER", "default", "-eval"]) }
+        _ = try await here.ask(["CONFIG", "SET", "maxmemory", "1"])
+        try await one.removeAll()
+        #expect(here.owedKeyCount == 0)
+        let left = try await here.ask(names).elements?.compactMap(\.text) ?? []
+        #expect(left == (hasScripts ? ["tc:\(fleet.prefix):cities:gen"] : []), "\(left)")
+        if hasScripts {
+            for cache in [one, other, try fleet.machine().cache()] {
+                #expect(try await insist { try await cache.fetch(forKey: "3") } == nil)
+            }
+        }
+        _ = try await here.ask(["CONFIG", "SET", "maxmemory", "0"])
+        for cache in [one, other, try fleet.machine().cache()] {
+            #expect(try await insist { try await cache.fetch(forKey: "3") } == nil)
+        }
+        if !hasScripts { _ = try await here.ask(["ACL", "SETUSER", "default", "+eval"]) }
+        try await one.save("new", forKey: "3")
+        #expect(try await insist { try await fleet.machine().cache().fetch(forKey: "3") } == "new")
+    }
 }

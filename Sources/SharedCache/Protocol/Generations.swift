@@ -43,10 +43,24 @@ struct FindGeneration: EngineCall {
 }
 
 /// Begins a generation, with no entries; if the engine does not acknowledge that, it is owed.
+///
+/// An engine whose memory is full refuses to set it, and takes removals. The key of the generation is removed then, which
+/// ends the former generation as well: entries of none are found by no reader. The new one is set behind that by a script
+/// that may exceed the memory, for otherwise each fetch would have to set one, and be refused; an engine without such
+/// scripts (Redis before 7.0) has no generation until there is room for one.
 struct BeginGeneration: EngineCall {
+    private enum Stage {
+        case beginning
+        case setting
+        /// The former generation is removed, and the new one set by a script.
+        case replacing
+    }
+
     let action: String
     private let new: Generation
-    private var isSent = false
+    private var stage = Stage.beginning
+
+    private static let setInFullMemory = "#!lua flags=allow-oom\nreturn redis.call('SET',KEYS[1],ARGV[1])"
 
     init(_ new: Generation = .random(), action: String) {
         self.new = new
@@ -54,16 +68,29 @@ struct BeginGeneration: EngineCall {
     }
 
     mutating func next(_ answers: [RedisValue], _ view: SharedView) throws(StoreError) -> EngineStep<Void> {
-        guard isSent else {
-            isSent = true
-            return .send([["SET", .text(view.names.generation), .text(new.description)]] + view.waiting)
+        let name = RedisCommand.Argument.text(view.names.generation)
+        let value = RedisCommand.Argument.text(new.description)
+        var isSet = true
+        switch stage {
+        case .beginning:
+            stage = .setting
+            return .send([["SET", name, value]] + view.waiting)
+        case .setting:
+            if case .error(let error) = answers[0], error.code == "OOM" {
+                stage = .replacing
+                return .send(
+                    [["DEL", name], ["EVAL", .text(Self.setInFullMemory), 1, name, value]] + view.waiting
+                )
+            }
+        case .replacing:
+            if case .error = answers[1] { isSet = false }
         }
         try Engine.check(answers[0], doing: action)
         var answers = answers
         try view.checkReplicas(&answers, action)
         view.withView { view in
             view.forgetAll()
-            view.learn(new)
+            if isSet { view.learn(new) }
             view.debts.settleAll()
         }
         return .done(())

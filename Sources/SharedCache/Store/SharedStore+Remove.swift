@@ -14,7 +14,8 @@ extension SharedStore {
         return isOfUse ? try change(try StoreKey(entry.key), call) : try ask(call)
     }
 
-    /// Begins a new generation, which takes one command, and then removes the entries of the former ones.
+    /// Begins a new generation, which takes one command, and then removes the entries of the former ones. An engine whose
+    /// memory is full does both, too.
     package func removeAll() throws(StoreError) {
         try checkUsable()
         try ask(BeginGeneration(action: "removing all entries"))
@@ -30,10 +31,13 @@ extension SharedStore {
         let names = view.names
         try scan(names.cache) { found throws(StoreError) in
             // Asked for after the names: if one of them is of a later generation than the one that this finds, then it
-            // is a former one all the same, for no generation comes back.
+            // is a former one all the same, for no generation comes back. Where there is none, all are of former ones.
             let value = try engine.ask([["GET", .text(names.generation)]], action: action)[0]
-            guard let current = Generation(value) else { return false }
-            let former = found.filter { $0 != names.generation && !names.isEntry($0, of: current) }
+            let current = Generation(value)
+            guard current != nil || value == .null else { return false }
+            let former = found.filter { name in
+                name != names.generation && !(current.map { names.isEntry(name, of: $0) } ?? false)
+            }
             if former.isEmpty { return true }
             // Each may be on another node of a cluster.
             _ = try engine.ask(former.map { ["UNLINK", .text($0)] }, action: action)
