@@ -22,7 +22,9 @@ protocol CacheAccess: Sendable {
     func remove(_ key: String) throws -> Bool
 
     /// Removes expired entries, then the least useful others until the cache takes no more than `size`.
-    func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int)
+    ///
+    /// - Parameter summary: gets the counts as they become known, also before an error.
+    func trim(to size: SizeLimit, counting summary: inout TrimSummary) throws
 
     /// Removes every entry and returns how many there were.
     func removeAll() throws -> Int
@@ -90,7 +92,9 @@ protocol CacheAccess: Sendable {
     func save(_ archives: [NewArchive], replaces: Bool) -> [Result<Bool, CacheError>]
 
     /// Removes expired entries and gives back the space of dead bytes.
-    func compact() throws -> CompactSummary
+    ///
+    /// - Parameter summary: gets the result, also before an error once expired entries were removed.
+    func compact(counting summary: inout CompactSummary?) throws
 }
 
 extension CacheAccess {

@@ -149,10 +149,10 @@ struct SharedCacheAccess: CacheAccess {
 
     func overview() throws -> CacheOverview { throw CommandFailure.notOnServers }
     func useProfile() throws -> UseProfile? { nil }
-    func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) {
+    func trim(to size: SizeLimit, counting summary: inout TrimSummary) throws {
         throw CommandFailure.notOnServers
     }
-    func compact() throws -> CompactSummary { throw CommandFailure.notOnServers }
+    func compact(counting summary: inout CompactSummary?) throws { throw CommandFailure.notOnServers }
 }
 
 /// Saves records on a server.

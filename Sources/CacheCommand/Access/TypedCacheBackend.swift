@@ -79,18 +79,22 @@ struct TypedCacheBackend: CacheBackend {
     ///
     /// - Throws: `.unreadable` if there is none, `.unusableApp`.
     private static func directory(of location: CacheLocation) throws(CommandFailure) -> URL {
-        if case .app(let name) = location {
-            do throws(CacheError) {
-                try CacheDirectory.check(name: name, of: "an app")
-            } catch {
-                throw .unusableApp(name, rule: error.message)
-            }
-        }
+        try checkApp(of: location)
         guard let directory = path(of: location) else { throw .notOnServers }
         let path = directory.path(percentEncoded: false)
         guard let stream = opendir(path) else { throw .unreadable(path: path, errno: errno) }
         closedir(stream)
         return directory
+    }
+
+    /// - Throws: `.unusableApp`.
+    private static func checkApp(of location: CacheLocation) throws(CommandFailure) {
+        guard case .app(let name) = location else { return }
+        do throws(CacheError) {
+            try CacheDirectory.check(name: name, of: "an app")
+        } catch {
+            throw .unusableApp(name, rule: error.message)
+        }
     }
 
     /// An app with a name that differs from the selected one in case only.
@@ -103,6 +107,7 @@ struct TypedCacheBackend: CacheBackend {
 
     /// - Parameter disk: the settings of a cache that may have to be made; `nil` if a missing one is an error.
     private func inspector(_ selection: CacheSelection, creating disk: DiskSettings?) throws -> CacheInspector {
+        try Self.checkApp(of: selection.location)
         let root: URL? =
             if case .root(let path) = selection.location {
                 URL(fileURLWithPath: path, isDirectory: true)
@@ -169,8 +174,9 @@ struct DiskCacheAccess: CacheAccess {
 
     func remove(_ key: String) throws -> Bool { try inspector.remove(forKey: key) }
 
-    func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) {
-        (try inspector.removeExpired(), try inspector.trim(toBytes: size.bytes))
+    func trim(to size: SizeLimit, counting summary: inout TrimSummary) throws {
+        summary.expiredCount = try inspector.removeExpired()
+        summary.evictedCount = try inspector.trim(toBytes: size.bytes)
     }
 
     func removeAll() throws -> Int {
@@ -218,11 +224,14 @@ struct DiskCacheAccess: CacheAccess {
         try inspector.save(archive: archive, forKey: key, attributes: attributes, replaces: replaces)
     }
 
-    func compact() throws -> CompactSummary {
+    func compact(counting summary: inout CompactSummary?) throws {
         let before = inspector.byteCountOfFiles()
         let expired = try inspector.removeExpired()
+        defer {
+            let after = inspector.byteCountOfFiles()
+            summary = CompactSummary(expiredCount: expired, bytesBefore: before, bytesAfter: after)
+        }
         _ = try inspector.compact()
-        return CompactSummary(expiredCount: expired, bytesBefore: before, bytesAfter: inspector.byteCountOfFiles())
     }
 
     /// Gives every readable entry to `body`, and calls `damaged` for each damaged one.

@@ -30,6 +30,8 @@ struct ArgumentError: Error, Sendable, Equatable {
         case tooManyOperands(option: String, placeholder: String, alternative: String? = nil)
         /// The results of two operands would be written to one file.
         case repeatedTarget(String)
+        /// An argument's bytes are no text, counted from 1.
+        case notUTF8(position: Int)
     }
 
     let fact: Fact
@@ -81,6 +83,8 @@ struct ArgumentErrorMessage: CustomStringConvertible {
             "\(option) takes one \(placeholder)"
         case .repeatedTarget(let path):
             "\(EscapedText(path)) would be written twice"
+        case .notUTF8(let position):
+            "argument \(position) is not UTF-8"
         }
     }
 
@@ -95,6 +99,7 @@ struct ArgumentErrorMessage: CustomStringConvertible {
             "give --root or --app, or unset it"
         case .unusableServer: "write redis://user:password@host:6379/?prefix=NAME"
         case .localOnly: "\(Command.namesOfSharing) take it"
+        case .notUTF8: "keys and paths are text"
         default:
             "see typed-cache help\(error.subcommand.map { " \($0)" } ?? "")"
         }

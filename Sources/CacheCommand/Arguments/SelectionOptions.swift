@@ -27,7 +27,7 @@ struct SelectionOptions: OptionGroup {
         "larger-than",
         value: "SIZE",
         help: "Only entries that take more on disk, for instance 64K",
-        parse: { text throws(InvalidValue) in try SizeLimit(parsing: text) }
+        parse: SizeLimit.ofSelection
     )
     var size: SizeLimit?
     @Flag("expired", help: "Only entries that have expired and are not removed yet, instead of all others")

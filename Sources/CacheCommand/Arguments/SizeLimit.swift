@@ -18,6 +18,14 @@ struct SizeLimit: Sendable, Equatable {
         bytes = .bytes(total)
     }
 
+    /// Takes a size that some entries do not exceed: an option that selects all of them must not look like one that selects
+    /// some.
+    static func ofSelection(_ text: String) throws(InvalidValue) -> SizeLimit {
+        let size = try SizeLimit(parsing: text)
+        guard size.bytes > .bytes(0) else { throw InvalidValue(text, expected: "a size of at least 1 byte") }
+        return size
+    }
+
     /// Takes a size that leaves room for an entry: beside its record, a packed cache needs some hundred bytes.
     static func ofEntries(_ text: String) throws(InvalidValue) -> SizeLimit {
         let size = try SizeLimit(parsing: text)

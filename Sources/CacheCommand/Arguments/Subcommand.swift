@@ -43,6 +43,9 @@ struct CommandExample: Sendable, Equatable {
     /// The arguments after the command's name, one string each.
     let arguments: [String]
     let meaning: String
+
+    /// The arguments as they are typed into a shell.
+    var text: String { arguments.map { ShellText($0).description }.joined(separator: " ") }
 }
 
 /// Options that several subcommands declare together.

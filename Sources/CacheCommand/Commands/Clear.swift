@@ -17,17 +17,18 @@ struct Clear: Subcommand {
     @Flag(.json) var writesJSON: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        if !isConfirmed {
-            guard let confirm = environment.confirm else { throw CommandFailure.unconfirmed }
-            let name = EscapedText(cache.name, limit: 200)
+        if !isConfirmed, environment.confirm == nil { throw CommandFailure.unconfirmed }
+        // First, so that nobody is asked about a cache that is not there.
+        let cache = try environment.backend.open(self.cache.selection())
+        if !isConfirmed, let confirm = environment.confirm {
+            let name = EscapedText(self.cache.name, limit: 200)
             var question = "Remove all entries of the cache '\(name)'?"
-            if case .shared(let place) = try cache.selection().location {
+            if case .shared(let place) = try self.cache.selection().location {
                 question =
                     "Remove all entries of the cache '\(name)', of all schemas, on \(EscapedText(place.shownURL))?"
             }
             guard confirm(question) else { return .failure }
         }
-        let cache = try environment.backend.open(cache.selection())
         if writesJSON {
             try environment.write(["removed": .count(cache.removeAll())])
         } else {

@@ -15,9 +15,30 @@ package struct CommandLineTool {
 
     /// Runs the process's arguments, and ends it.
     package static func runProcess() -> Never {
-        CommandLineTool(.process(backend: TypedCacheBackend()))
-            .run(Array(CommandLine.arguments.dropFirst()))
-            .endProcess()
+        let tool = CommandLineTool(.process(backend: TypedCacheBackend()))
+        let arguments: [String]
+        do throws(ArgumentError) {
+            arguments = try processArguments()
+        } catch {
+            tool.environment.errors.report(ArgumentErrorMessage(error))
+            ExitStatus.usage.endProcess()
+        }
+        tool.run(arguments).endProcess()
+    }
+
+    /// The process's arguments, the command's own name left out.
+    ///
+    /// `CommandLine.arguments` repairs bytes that are no UTF-8: they would name another key or file than the one meant.
+    private static func processArguments() throws(ArgumentError) -> [String] {
+        var arguments: [String] = []
+        for position in 0..<Int(CommandLine.argc) {
+            guard let bytes = CommandLine.unsafeArgv[position] else { break }
+            guard let argument = String(validatingCString: bytes) else {
+                throw ArgumentError(fact: .notUTF8(position: position))
+            }
+            arguments.append(argument)
+        }
+        return Array(arguments.dropFirst())
     }
 
     /// Runs `arguments`, the command's own name left out.

@@ -13,8 +13,12 @@ struct Compact: Subcommand {
     @Flag(.json) var writesJSON: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        let summary = try environment.backend.open(cache.selection).compact()
-        try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON)
+        let cache = try environment.backend.open(cache.selection)
+        var summary: CompactSummary?
+        let outcome = Result { try cache.compact(counting: &summary) }
+        // Entries that were removed before a failure are told all the same.
+        if let summary { try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON) }
+        try outcome.get()
         return .success
     }
 }

@@ -9,7 +9,7 @@ struct Diff: Subcommand {
     static let summary = "Compare the records and tags of two caches"
     static let discussion: String? =
         "Prints a line for each key: - one that only the first cache has, + one that only the second has, ~ one with "
-        + "another record or other tags. Dates, and the way in which a record is archived, make no difference. "
+        + "another record or other tags, to the byte. Dates, and the way in which a record is archived, make no difference. "
         + "Entries that have expired count as missing. The exit code is 0 if the caches have the same, 1 if they "
         + "differ, and 2 if one of them, or one of their entries, cannot be read."
     static let examples = [
@@ -147,11 +147,12 @@ struct CacheComparison {
             return .removed
         }
         let other = information(of: entry.key)
-        let tags = other.map { $0.attributes.tags } ?? entry.attributes.tags
+        let texts = { (tags: [String]) in RecordValue.array(tags.map(RecordValue.string)) }
+        let formerTags = texts(entry.attributes.tags)
+        let tags = other.map { texts($0.attributes.tags) } ?? formerTags
         var fields: [CacheDifference.Field] = []
-        if tags != entry.attributes.tags {
-            let texts = { (tags: [String]) in RecordValue.array(tags.map(RecordValue.string)) }
-            fields.append(.init(path: "(tags)", former: texts(entry.attributes.tags), latter: texts(tags)))
+        if !tags.isIdentical(to: formerTags) {
+            fields.append(.init(path: "(tags)", former: formerTags, latter: tags))
         }
         if former != latter {
             fields += CacheDifference.Field.differences(
@@ -196,15 +197,27 @@ struct CacheDifference {
         let former: RecordValue?
         let latter: RecordValue?
 
-        /// Both values, with their types where nothing else tells them apart.
+        /// Both values, with their types or their characters' numbers where nothing else tells them apart.
         var prose: String {
             let text = { (value: RecordValue?) in value.map { JSONWriter.text($0, isIndented: false) } ?? "none" }
             var (formerText, latterText) = (text(former), text(latter))
             if formerText == latterText, let former, let latter {
-                formerText = "\(former.typeName) \(formerText)"
-                latterText = "\(latter.typeName) \(latterText)"
+                if !formerText.utf8.elementsEqual(latterText.utf8) {
+                    (formerText, latterText) = (JSONWriter.ascii(formerText), JSONWriter.ascii(latterText))
+                } else {
+                    formerText = "\(former.typeName) \(formerText)"
+                    latterText = "\(latter.typeName) \(latterText)"
+                }
             }
             return "\(EscapedText(path)): \(formerText) -> \(latterText)"
+        }
+
+        /// For programs: a value that is not there is no member.
+        var json: Record {
+            var record: Record = ["field": .string(path)]
+            if let former { record.fields.append(RecordField(name: "former", value: former)) }
+            if let latter { record.fields.append(RecordField(name: "latter", value: latter)) }
+            return record
         }
 
         /// The fields that differ, in the order of the former record.
@@ -220,19 +233,19 @@ struct CacheDifference {
             path: String,
             into fields: inout [Field]
         ) {
-            guard former != latter else { return }
+            guard !former.isIdentical(to: latter) else { return }
             guard case .object(let former) = former, case .object(let latter) = latter else {
                 return fields.append(Field(path: path.isEmpty ? "(record)" : path, former: former, latter: latter))
             }
             let place = { (name: String) in path.isEmpty ? name : "\(path).\(name)" }
             for field in former.fields {
-                if let other = latter[field.name] {
+                if let other = latter.value(exactly: field.name) {
                     collect(field.value, other, path: place(field.name), into: &fields)
                 } else {
                     fields.append(Field(path: place(field.name), former: field.value, latter: nil))
                 }
             }
-            for field in latter.fields where former[field.name] == nil {
+            for field in latter.fields where former.value(exactly: field.name) == nil {
                 fields.append(Field(path: place(field.name), former: nil, latter: field.value))
             }
         }
@@ -261,12 +274,7 @@ struct CacheDifference {
         case .removed: record.fields.append(RecordField(name: "change", value: .string("removed")))
         case .changed(let fields):
             record.fields.append(RecordField(name: "change", value: .string("changed")))
-            let values = fields.map { field in
-                RecordValue.object([
-                    "field": .string(field.path), "former": field.former ?? .null, "latter": field.latter ?? .null,
-                ])
-            }
-            record.fields.append(RecordField(name: "fields", value: .array(values)))
+            record.fields.append(RecordField(name: "fields", value: .array(fields.map { .object($0.json) })))
         }
         return record
     }

@@ -113,6 +113,11 @@ struct Exporter {
             }
         }
         summary.signal = walk.interruption.signal
+        guard summary.signal == nil else { return }
+        // The line of the end promises files that a failure of power does not take away.
+        folder.flush()
+        try index.append(ExportIndex.line(ExportIndex.end(after: summary.exported)))
+        try index.flush()
     }
 
     /// Writes one entry, its archive as it is inflated.

@@ -67,7 +67,7 @@ struct HelpText: CustomStringConvertible {
         }
         parts.append("options:\n" + columns(declared.allOptions.map { row(of: $0.declaration) }))
         let examples = subcommand.examples.map { example in
-            "  # \(example.meaning)\n  typed-cache \(example.arguments.joined(separator: " "))"
+            "  # \(example.meaning)\n  typed-cache \(example.text)"
         }
         parts.append("\(examples.count == 1 ? "example" : "examples"):\n" + examples.joined(separator: "\n"))
         return parts.joined(separator: "\n\n") + "\n"

@@ -9,7 +9,8 @@ struct Import: Subcommand {
     static let summary = "Save the files of a directory that export wrote into a cache"
     static let discussion: String? =
         "Without an index.ndjson, every .plist and .archive in the directory is saved under its name, percent "
-        + "signs decoded. A file that is no keyed archive is reported and skipped; the exit code is then 1. "
+        + "signs decoded. A file that is no keyed archive is reported and skipped, and an export that was interrupted is "
+        + "imported as far as it came; the exit code is then 1. "
         + "After export, this moves a cache from one kind of store, or machine, to another."
     static let examples = [
         CommandExample(
@@ -69,7 +70,7 @@ struct Import: Subcommand {
         )
         try outcome.get()
         if let signal = summary.signal { return .signal(signal) }
-        return summary.invalid > 0 ? .failure : .success
+        return summary.invalid > 0 || summary.isCutOff ? .failure : .success
     }
 }
 
@@ -90,7 +91,7 @@ struct Importer {
     static func holdsAny(_ folder: ExchangeFolder) throws -> Bool {
         var holdsAny = folder.contains(ExportIndex.fileName)
         if holdsAny { return true }
-        try folder.forEachName { name in
+        try folder.forEachName { name, _ in
             holdsAny = ArchiveFileName.isArchive(name)
             return !holdsAny
         }
@@ -137,17 +138,23 @@ struct Importer {
                 progress(summary, bytes: index.bytesConsumed, size: index.byteCount, elapsed: now() - start)
             )
         }
-        if interruption.signal == nil { try save(&batch, counting: &summary, &reporter) }
+        guard interruption.signal == nil else { return }
+        try save(&batch, counting: &summary, &reporter)
+        if let shortfall = index.shortfall {
+            summary.isCutOff = true
+            reporter.complain("\(EscapedText(folder.path(of: ExportIndex.fileName))) \(shortfall.phrase)")
+        }
     }
 
     private func runWithoutIndex(_ summary: inout ImportSummary, _ reporter: inout EntryReporter) throws {
         var batch = Batch()
         let start = now()
-        try folder.forEachName { name in
+        try folder.forEachName { name, isText in
             guard interruption.signal == nil else { return false }
             guard ArchiveFileName.isArchive(name) else { return true }
             summary.read += 1
             do {
+                guard isText else { throw RejectedRecord(reason: "its name is not UTF-8") }
                 let key = try ArchiveFileName.key(of: name)
                 let attributes = EntryAttributes(storedAt: date)
                 let entry = ExportedEntry(file: name, key: key, attributes: attributes)
@@ -278,6 +285,8 @@ struct ImportSummary: Sendable, Equatable {
     /// Entries that were left alone, for their keys had entries.
     var kept = 0
     var invalid = 0
+    /// Whether the index has not all entries of the export.
+    var isCutOff = false
     /// The signal that ended it early, if one did.
     var signal: Int32?
 
@@ -285,7 +294,8 @@ struct ImportSummary: Sendable, Equatable {
     func prose(isDryRun: Bool) -> String {
         "\(CountText(imported, "entry", plural: "entries")) \(isDryRun ? "valid" : "imported"), \(CountText(expired)) expired, "
             + (kept > 0 ? "\(CountText(kept)) there already, " : "")
-            + "\(CountText(invalid)) invalid\(signal == nil ? "" : ", interrupted")"
+            + "\(CountText(invalid)) invalid\(isCutOff ? ", the export is not whole" : "")"
+            + (signal == nil ? "" : ", interrupted")
     }
 
     /// For programs.
@@ -296,6 +306,7 @@ struct ImportSummary: Sendable, Equatable {
             "expired": .count(expired),
             "present": .count(kept),
             "invalid": .count(invalid),
+            "cutOff": .bool(isCutOff),
             "interrupted": .bool(signal != nil),
         ]
         record.fields += rest.fields

@@ -69,17 +69,20 @@ struct Remove: Subcommand {
         let interruption = environment.trapSignals()
         var count = 0
         var byteCount = 0
-        try cache.forEachEntry(selection.filter, at: environment.date(), until: interruption) { entry in
-            if isTrial {
-                if !writesJSON { try environment.output.write("\(EscapedText(entry.key))\n") }
-            } else if try !cache.remove(entry) {
-                // Another process has removed or replaced it meanwhile.
+        let outcome = Result {
+            try cache.forEachEntry(selection.filter, at: environment.date(), until: interruption) { entry in
+                if isTrial {
+                    if !writesJSON { try environment.output.write("\(EscapedText(entry.key))\n") }
+                } else if try !cache.remove(entry) {
+                    // Another process has removed or replaced it meanwhile.
+                    return true
+                }
+                count += 1
+                byteCount += entry.storedByteCount
                 return true
             }
-            count += 1
-            byteCount += entry.storedByteCount
-            return true
         }
+        // The removals before a failure are told all the same.
         let json: Record = [
             "removed": .count(isTrial ? 0 : count), "selected": .count(count), "size": .count(byteCount),
         ]
@@ -90,6 +93,7 @@ struct Remove: Subcommand {
                 "\(CountText(count, "entry", plural: "entries")) removed, \(ByteText(byteCount))\n"
             )
         }
+        try outcome.get()
         return interruption.signal.map(ExitStatus.signal) ?? .success
     }
 
@@ -108,11 +112,14 @@ struct Remove: Subcommand {
             throw error
         }
         try write(outcome, to: environment)
-        return outcome.missing.isEmpty && outcome.invalid == 0 ? .success : .failure
+        return outcome.missingCount == 0 && outcome.invalid == 0 ? .success : .failure
     }
 
     private struct Outcome {
-        var removed = 0
+        /// Entries that were removed, or would be.
+        var selected = 0
+        var missingCount = 0
+        /// The keys of those, where they are printed: they may be millions.
         var missing: [String] = []
         var invalid = 0
     }
@@ -126,10 +133,11 @@ struct Remove: Subcommand {
         do {
             let key = try key.get()
             if try isTrial ? holds(key, cache) : cache.remove(key) {
-                outcome.removed += 1
+                outcome.selected += 1
                 if isTrial, !writesJSON { try environment.output.write("\(EscapedText(key))\n") }
             } else {
-                outcome.missing.append(key)
+                outcome.missingCount += 1
+                if writesJSON { outcome.missing.append(key) }
                 environment.errors.report(CommandFailureMessage(CommandFailure.noEntry(key: key)))
             }
         } catch let bad as BadRecord {
@@ -154,7 +162,7 @@ struct Remove: Subcommand {
     private func write(_ outcome: Outcome, to environment: CommandEnvironment) throws(OutputError) {
         guard writesJSON else { return }
         try environment.write([
-            isTrial ? "selected" : "removed": .count(outcome.removed),
+            "removed": .count(isTrial ? 0 : outcome.selected), "selected": .count(outcome.selected),
             "missing": .array(outcome.missing.map(RecordValue.string)),
         ])
     }

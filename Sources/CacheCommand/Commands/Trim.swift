@@ -21,13 +21,39 @@ struct Trim: Subcommand {
     @Flag(.json) var writesJSON: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        let (expired, evicted) = try environment.backend.open(cache.selection).trim(to: size)
-        try environment.write(
-            ["expired": .count(expired), "evicted": .count(evicted)],
-            orProse: "\(CountText(expired, "expired entry", plural: "expired entries")) removed, "
-                + "\(CountText(evicted)) others given up",
-            asJSON: writesJSON
-        )
+        let cache = try environment.backend.open(cache.selection)
+        var summary = TrimSummary()
+        let outcome = Result { try cache.trim(to: size, counting: &summary) }
+        // Entries that were removed before a failure are told all the same.
+        if summary.expiredCount != nil {
+            try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON)
+        }
+        try outcome.get()
         return .success
+    }
+}
+
+/// The result of making a cache smaller; `nil` where that failed, and the number is not known.
+struct TrimSummary: Sendable, Equatable {
+    /// Expired entries that were removed.
+    var expiredCount: Int?
+    /// Others that were given up.
+    var evictedCount: Int?
+
+    /// For people, in one line.
+    var prose: String {
+        let expired = expiredCount.map { "\(CountText($0, "expired entry", plural: "expired entries")) removed" }
+        let evicted = evictedCount.map { "\(CountText($0)) others given up" }
+        return [expired, evicted].compactMap(\.self).joined(separator: ", ")
+    }
+
+    /// For programs.
+    var json: Record {
+        let counts = [("expired", expiredCount), ("evicted", evictedCount)]
+        return Record(
+            fields: counts.compactMap { name, count in
+                count.map { RecordField(name: name, value: .count($0)) }
+            }
+        )
     }
 }

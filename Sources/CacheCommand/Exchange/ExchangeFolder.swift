@@ -38,7 +38,10 @@ final class ExchangeFolder: Sendable {
     func path(of name: String) -> String { path + (path.hasSuffix("/") ? "" : "/") + name }
 
     /// Gives each name but `.` and `..` to `body`, in no particular order, until `body` returns `false`.
-    func forEachName(_ body: (String) throws -> Bool) throws {
+    ///
+    /// - Parameter body: gets also whether the name is UTF-8. One that is not comes with its bytes repaired, and no file is
+    ///   found by it.
+    func forEachName(_ body: (_ name: String, _ isText: Bool) throws -> Bool) throws {
         // Opened again, since the position in a listing belongs to the open directory.
         let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard again >= 0, let stream = fdopendir(again) else {
@@ -49,17 +52,18 @@ final class ExchangeFolder: Sendable {
             errno = 0
             guard let entry = readdir(stream) else { break }
             // Read in place: the system gives no more of the record than the name takes.
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-                String(cString: UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self))
+            let (name, isText) = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
+                return (String(cString: bytes), String(validatingCString: bytes) != nil)
             }
-            if name != ".", name != "..", try !body(name) { return }
+            if name != ".", name != "..", try !body(name, isText) { return }
         }
         if errno != 0 { throw CommandFailure.unreadable(path: path, errno: errno) }
     }
 
     func isEmpty() throws -> Bool {
         var isEmpty = true
-        try forEachName { _ in
+        try forEachName { _, _ in
             isEmpty = false
             return false
         }
@@ -122,6 +126,12 @@ final class ExchangeFolder: Sendable {
     }
 
     // MARK: Writing
+
+    /// Waits until the device has all files that were written.
+    ///
+    /// Implementation: `sync`, one wait for all file systems in place of an `fsync` for each of many files. On Linux it waits
+    /// for the device; elsewhere it may return before.
+    func flush() { sync() }
 
     /// Writes a file of that name, `0600`, which is whole or not there whenever this process ends.
     ///
@@ -212,6 +222,17 @@ final class AppendedFile {
             guard count >= 0 || errno == EINTR else { throw .unwritable(path: path, errno: errno) }
             written += max(0, count)
         }
+    }
+
+    /// Waits until the device has the bytes.
+    ///
+    /// - Throws: `.unwritable`.
+    func flush() throws(CommandFailure) {
+        #if canImport(Darwin)
+            // `fsync` leaves them in the device's own memory there; not every file system knows more.
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        guard fsync(descriptor) == 0 else { throw .unwritable(path: path, errno: errno) }
     }
 }
 

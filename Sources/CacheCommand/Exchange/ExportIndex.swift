@@ -3,7 +3,11 @@ import Foundation
 
 // The index of an export: a file of one JSON object per line. The first line names the format and its version:
 //
-//     {"format":"typed-cache export","version":2}
+//     {"format":"typed-cache export","version":3}
+//
+// the last one tells that the export came to its end, and how many lines of entries are before it:
+//
+//     {"end":34006}
 //
 // and each other one stands for an entry:
 //
@@ -15,13 +19,25 @@ import Foundation
 //     loadTime                            seconds; missing means that it was not loaded
 //     tags                                strings; missing means none
 //
-// A date that has no exact text, before the year 0000 say, is a number of seconds since 2001 in UTC; in version 1 every
-// date is. Infinite times are the strings "Infinity" and "-Infinity". Other fields are ignored.
+// Versions 1 and 2 have no last line of that kind. A date that has no exact text, before the year 0000 say, is a number of
+// seconds since 2001 in UTC; in version 1 every date is. Infinite times are the strings "Infinity" and "-Infinity". Other fields are ignored.
 enum ExportIndex {
     static let fileName = "index.ndjson"
     static let header: Record = ["format": .string(format), "version": .int(version)]
     private static let format = "typed-cache export"
-    private static let version: Int64 = 2
+    private static let version: Int64 = 3
+    /// The first version with a line for the end.
+    private static let versionWithEnd: Int64 = 3
+    private static let endField = "end"
+
+    /// The last line, behind those of so many entries.
+    static func end(after count: Int) -> Record { [endField: .count(count)] }
+
+    /// The number of entries that a line gives as the last one; `nil` for the line of an entry.
+    static func end(_ record: Record) -> Int? {
+        guard record.fields.count == 1, case .int(let count)? = record[endField] else { return nil }
+        return Int(exactly: count)
+    }
 
     /// Enough for the longest key, file name and tags, all of it escaped, and some more.
     static let limits = RecordLimits(bytes: 64 << 10, depth: 8, values: 4_096)
@@ -47,11 +63,13 @@ enum ExportIndex {
         Array((JSONWriter.text(.object(record), isIndented: false) + "\n").utf8)
     }
 
-    static func check(header: Record) throws(Fault) {
-        guard header["format"] == .string(format), case .int(let number)? = header["version"] else {
+    /// - Returns: whether the index has a line for its end.
+    static func check(header: Record) throws(Fault) -> Bool {
+        guard header["format"] == .string(format), case .int(let number)? = header["version"], number > 0 else {
             throw .noHeader
         }
-        guard (1...version).contains(number) else { throw .unknownVersion }
+        guard number <= version else { throw .unknownVersion }
+        return number >= versionWithEnd
     }
 }
 
@@ -59,6 +77,11 @@ enum ExportIndex {
 struct ExportIndexReader {
     private var source: NDJSONSource
     let byteCount: Int
+    /// Whether the last line is that of an index's end.
+    private let hasEnd: Bool
+    private var count = 0
+    /// The number of entries by the line of the end; `nil` until that was read.
+    private var end: Int?
 
     /// - Returns: `nil` if there is none.
     /// - Throws: `.unreadableIndex`; ``SourceError`` if the file cannot be read any further.
@@ -79,7 +102,7 @@ struct ExportIndexReader {
             throw CommandFailure.unreadableIndex(path: path, .noHeader)
         }
         do throws(ExportIndex.Fault) {
-            try ExportIndex.check(header: header.record)
+            hasEnd = try ExportIndex.check(header: header.record)
         } catch {
             throw CommandFailure.unreadableIndex(path: path, error)
         }
@@ -88,17 +111,47 @@ struct ExportIndexReader {
     /// How many bytes the lines given so far take.
     var bytesConsumed: Int { source.bytesConsumed }
 
+    /// Why the lines are not those of a whole export, once ``next()`` has given the last one; `nil` if they are, or the
+    /// version of the index does not tell.
+    var shortfall: ExportShortfall? {
+        guard hasEnd else { return nil }
+        guard let end else { return .interrupted(count: count) }
+        return end == count ? nil : .miscounted(found: count, said: end)
+    }
+
     /// The next entry, or why its line says none; `nil` at the end.
     mutating func next() throws(SourceError) -> (line: Int, Result<ExportedEntry, BadRecord>)? {
         switch try source.next() {
         case nil: return nil
         case .bad(let bad)?: return (bad.line, .failure(bad))
         case .record(let record, let line)?:
+            if hasEnd, end == nil, let end = ExportIndex.end(record.record) {
+                self.end = end
+                return try next()
+            }
+            count += 1
             do throws(RejectedRecord) {
                 return (line, .success(try ExportedEntry(record.record)))
             } catch {
                 return (line, .failure(BadRecord(line: line, reason: .rejected(error.reason))))
             }
+        }
+    }
+}
+
+/// Why the lines of an index are not those of a whole export.
+enum ExportShortfall: Sendable, Equatable {
+    /// The line of the end is missing: the export, or a copy of its index, was cut off.
+    case interrupted(count: Int)
+    case miscounted(found: Int, said: Int)
+
+    /// To follow the index's path.
+    var phrase: String {
+        switch self {
+        case .interrupted(let count):
+            "ends too early: the export was interrupted after \(CountText(count, "entry", plural: "entries"))"
+        case .miscounted(let found, let said):
+            "has \(CountText(found, "entry", plural: "entries")), and its last line says \(CountText(said))"
         }
     }
 }

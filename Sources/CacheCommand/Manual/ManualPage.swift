@@ -93,7 +93,7 @@ struct ManualPage: CustomStringConvertible {
             if index > 0 { page.line(".PP") }
             page.paragraph(example.meaning + ":")
             page.example(
-                "typed-cache " + example.arguments.map { ShellText($0).description }.joined(separator: " ")
+                "typed-cache " + example.text
             )
         }
         page.heading("SEE ALSO")

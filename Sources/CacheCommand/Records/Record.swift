@@ -11,6 +11,11 @@ struct Record: Sendable, Equatable {
     subscript(name: String) -> RecordValue? {
         fields.first { $0.name == name }?.value
     }
+
+    /// As the subscript, for a name of the same bytes: canonically equal names are others.
+    func value(exactly name: String) -> RecordValue? {
+        fields.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    }
 }
 
 extension Record: ExpressibleByDictionaryLiteral {
@@ -66,6 +71,28 @@ extension RecordValue {
             case .date(let value): .date(value)
             case .null, .array, .set, .dictionary, .reference: .null
             }
+    }
+}
+
+extension RecordValue {
+    /// Whether two values are the same to the byte, where `==` takes canonically equal texts, and zeros of both signs, for
+    /// equal.
+    func isIdentical(to other: RecordValue) -> Bool {
+        switch (self, other) {
+        case (.double(let one), .double(let other)): one.bitPattern == other.bitPattern
+        case (.date(let one), .date(let other)):
+            one.timeIntervalSinceReferenceDate.bitPattern == other.timeIntervalSinceReferenceDate.bitPattern
+        case (.string(let one), .string(let other)): one.utf8.elementsEqual(other.utf8)
+        case (.url(let one), .url(let other)): one.absoluteString.utf8.elementsEqual(other.absoluteString.utf8)
+        case (.array(let one), .array(let other)):
+            one.count == other.count && zip(one, other).allSatisfy { $0.isIdentical(to: $1) }
+        case (.object(let one), .object(let other)):
+            one.fields.count == other.fields.count
+                && zip(one.fields, other.fields).allSatisfy {
+                    $0.name.utf8.elementsEqual($1.name.utf8) && $0.value.isIdentical(to: $1.value)
+                }
+        default: self == other
+        }
     }
 }
 

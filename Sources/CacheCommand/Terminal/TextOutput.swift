@@ -35,7 +35,8 @@ final class StandardOutput: TextOutput {
     private let isTerminal: Bool
     private let isHeldBack: Bool
 
-    /// A closed pipe is an error of `write` from here on, where it would have been a signal that kills.
+    /// A closed pipe, and a file that reaches the limit of its size, are errors of `write` from here on, where they would
+    /// have been signals that kill.
     ///
     /// - Parameter isHeldBack: whether text stays in the buffer until it is full, on a terminal too.
     init(descriptor: Int32 = STDOUT_FILENO, isHeldBack: Bool = false) {
@@ -43,6 +44,7 @@ final class StandardOutput: TextOutput {
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     var columns: Int? {

@@ -49,6 +49,7 @@ struct Warmer {
                     if case .failed(let error) = result {
                         // Others may have been saved meanwhile.
                         failure = failure ?? error
+                        summary.failed += 1
                         continue
                     }
                     try report(result, into: &summary, observer: &observer)
@@ -171,12 +172,14 @@ struct WarmResult {
 
 /// The counts of warming a cache.
 struct WarmSummary: Sendable, Equatable {
-    /// Records looked at: the saved, the invalid, and those that were there already.
+    /// Records looked at: the saved, the invalid, the failed, and those that were there already.
     var read = 0
     var saved = 0
     /// Records that were left alone, for their keys had entries.
     var present = 0
     var invalid = 0
+    /// Records that could not be saved.
+    var failed = 0
     /// Entries that were given up for the limit, among them such as were there before.
     var evicted = 0
     var elapsed = Duration.zero
@@ -193,6 +196,7 @@ struct WarmSummary: Sendable, Equatable {
         let counts =
             "\(CountText(read, "record", plural: "records")) read, \(CountText(saved)) \(isDryRun ? "valid" : "saved"), "
             + (present > 0 ? "\(CountText(present)) there already, " : "") + "\(CountText(invalid)) invalid"
+            + (failed > 0 ? ", \(CountText(failed)) failed" : "")
             + (evicted > 0 ? ", \(CountText(evicted)) given up for the limit" : "")
         let time = "\(DecimalText(elapsed.inSeconds, fractionDigits: 2)) s (\(CountText(Int(rate)))/s)"
         return "\(counts), in \(time)\(signal == nil ? "" : ", interrupted")"
@@ -205,6 +209,7 @@ struct WarmSummary: Sendable, Equatable {
         let rest: Record = [
             "present": .count(present),
             "invalid": .count(invalid),
+            "failed": .count(failed),
             "evicted": .count(evicted),
             "seconds": .seconds(elapsed),
             "recordsPerSecond": .double(rate.rounded()),

@@ -42,7 +42,7 @@ struct CommandTests {
         #expect(try help([name, "--help"]) == text)
         #expect(try help([name, "-h"]) == text)
         #expect(ToolRun(["help", name], on: MemoryBackend()).output.text == text)
-        let examples = subcommand.examples.map { "  typed-cache " + $0.arguments.joined(separator: " ") }
+        let examples = subcommand.examples.map { "  typed-cache " + $0.text }
         for line in text.split(separator: "\n") where !examples.contains(String(line)) {
             #expect(line.count <= 80, "\(line)")
         }
@@ -53,7 +53,7 @@ struct CommandTests {
         let types: [(any Subcommand.Type)?] = [nil] + Command.listedSubcommands.map { $0 }
         for type in types {
             let examples = (type?.examples ?? []).flatMap { example in
-                ["  # " + example.meaning, "  typed-cache " + example.arguments.joined(separator: " ")]
+                ["  # " + example.meaning, "  typed-cache " + example.text]
             }
             let wide = HelpText(type).description.split(whereSeparator: \.isWhitespace)
             let text = HelpText(type, columns: columns).description

@@ -58,8 +58,9 @@ struct ExchangeTests {
         let index = try String(contentsOfFile: folder + "/index.ndjson", encoding: .utf8)
         #expect(
             index == """
-                {"format":"typed-cache export","version":2}
+                {"format":"typed-cache export","version":3}
                 {"file":"a%2Fb.plist","key":"a/b","storedAt":"2023-03-08T20:26:40Z"}
+                {"end":1}
 
                 """
         )
@@ -114,6 +115,59 @@ struct ExchangeTests {
         #expect(none.status == .success && none.output.text == "0 entries imported, 0 expired, 0 invalid\n")
     }
 
+    /// A power failure, a full disk or `kill -9` leaves the beginning of an export, and so does a copy that was cut off.
+    @Test("Of an index that was cut off at any line all is imported that is there, and that it is not all is told")
+    func cutOff() throws {
+        for index in 0..<5 { try cache.save(DiskCache.archive("\(index)"), "key \(index)") }
+        #expect(cache.run("export", folder).status == .success)
+        let path = folder + "/index.ndjson"
+        let whole = try String(contentsOfFile: path, encoding: .utf8)
+        let lines = whole.split(separator: "\n")
+        func take(_ index: String, _ words: String...) throws -> ToolRun {
+            try Data(index.utf8).write(to: URL(fileURLWithPath: path))
+            #expect(other.run("clear", "--yes").status != .usage)
+            return ToolRun(["import", folder] + words + other.options, on: DiskCache.backend)
+        }
+        for count in 0...5 {
+            let index = lines[...count].joined(separator: "\n") + "\n"
+            let run = try take(index, "--json")
+            #expect(
+                run.status == .failure && run.output.text.contains(#""imported":\#(count),"#),
+                "\(run.output.text)"
+            )
+            #expect(run.output.text.contains(#""cutOff":true"#))
+            #expect(
+                run.errors.text.contains("index.ndjson ends too early: the export was interrupted after \(count) ")
+            )
+            // Versions without a line for the end cannot tell.
+            let former = try take(index.replacing(#""version":3"#, with: #""version":2"#))
+            #expect(former.status == .success && former.errors.text.isEmpty, "\(former.errors.text)")
+        }
+        // In the middle of a line.
+        let torn = try take(String(whole.dropLast(20)))
+        #expect(torn.status == .failure && torn.output.text.hasSuffix("1 invalid, the export is not whole\n"))
+        // Lines that were taken out.
+        let short = try take(([lines[0]] + lines[2...]).joined(separator: "\n"))
+        #expect(short.status == .failure && short.errors.text.contains("has 4 entries, and its last line says 5"))
+        #expect(try take(whole).status == .success)
+    }
+
+    @Test("A file whose name is no UTF-8 is told, and not taken for one whose name it is repaired to")
+    func nameOfOtherBytes() throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let name: [CChar] =
+            Array((folder + "/bad").utf8.map { CChar(bitPattern: $0) }) + [-1] + ".plist".utf8CString
+        let file = open(name, O_WRONLY | O_CREAT, 0o600)
+        // Some file systems have no such names.
+        guard file >= 0 else { return }
+        close(file)
+        let repaired = URL(fileURLWithPath: folder + "/bad\u{FFFD}.plist")
+        try Data(DiskCache.archive("x")).write(to: repaired)
+        let run = cache.run("import", folder)
+        #expect(run.status == .failure && run.output.text == "1 entry imported, 0 expired, 1 invalid\n")
+        #expect(run.errors.text == "typed-cache: bad\u{FFFD}.plist: its name is not UTF-8\n", "\(run.errors.text)")
+    }
+
     @Test("A large entry is written as it is read, and one that is no archive leaves neither a file nor a line")
     func damagedLarge() throws {
         // Above 16 MiB only the beginning is looked at, but for an import.
@@ -153,7 +207,8 @@ struct ExchangeTests {
         let imported = other.run("import", folder, "--json")
         #expect(
             imported.output.text
-                == #"{"read":3,"imported":2,"expired":1,"present":0,"invalid":0,"interrupted":false}"# + "\n"
+                == #"{"read":3,"imported":2,"expired":1,"present":0,"invalid":0,"cutOff":false,"interrupted":false}"#
+                + "\n"
         )
         #expect(try Set(other.contents().keys) == [Array("new".utf8), Array("stale".utf8)])
     }
@@ -281,10 +336,9 @@ struct ExchangeTests {
         #expect(run.status == .signal(2) && run.output.text.hasSuffix(", interrupted\n"))
         #expect(try names().count == count + 1)
         let imported = other.run("import", folder)
-        #expect(
-            imported.status == .success
-                && imported.output.text.hasPrefix("\(count) \(count == 1 ? "entry" : "entries") imported")
-        )
+        let counted = "\(count) \(count == 1 ? "entry" : "entries")"
+        #expect(imported.status == .failure && imported.output.text.hasPrefix("\(counted) imported"))
+        #expect(imported.errors.text.hasSuffix("the export was interrupted after \(counted)\n"))
         // Started again, it completes.
         #expect(cache.run("export", folder, "--force").status == .success)
         #expect(other.run("import", folder).status == .success)

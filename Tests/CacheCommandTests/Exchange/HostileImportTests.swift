@@ -127,7 +127,7 @@ struct HostileImportTests {
     @Test(
         "A directory of other indices is refused",
         arguments: [
-            "", "{}\n", "junk", #"{"format":"typed-cache export","version":3}"#,
+            "", "{}\n", "junk", #"{"format":"typed-cache export","version":4}"#,
             #"{"format":"typed-cache export","version":0}"#, #"{"format":"x","version":1}"#,
         ]
     )

@@ -55,7 +55,7 @@ struct CommandRunTests {
         let run = ToolRun(["remove", "x", "a", "--json"] + cache, on: backend)
         #expect(run.status == .failure)
         #expect(backend.saved.map(\.key) == ["b\n"])
-        #expect(run.output.text == #"{"removed":1,"missing":["x"]}"# + "\n")
+        #expect(run.output.text == #"{"removed":1,"selected":1,"missing":["x"]}"# + "\n")
         #expect(run.errors.lines == ["typed-cache: no entry for 'x'; see typed-cache list"])
         #expect(ToolRun(["remove", "b\n"] + cache, on: backend).status == .success)
     }

@@ -44,7 +44,10 @@ struct EntryCommandTests {
             on: DiskCache.backend,
             input: listed
         )
-        #expect(removed.output.text == #"{"removed":\#(Self.oddKeys.count),"missing":[]}"# + "\n")
+        #expect(
+            removed.output.text
+                == #"{"removed":\#(Self.oddKeys.count),"selected":\#(Self.oddKeys.count),"missing":[]}"# + "\n"
+        )
         #expect(removed.status == .success && removed.errors.text.isEmpty)
         #expect(try keys().isEmpty)
     }
@@ -72,7 +75,7 @@ struct EntryCommandTests {
         if isByGet {
             #expect(ran.output.lines.count == 2)
         } else {
-            #expect(ran.output.text == #"{"removed":2,"missing":[]}"# + "\n")
+            #expect(ran.output.text == #"{"removed":2,"selected":2,"missing":[]}"# + "\n")
             #expect(try keys().isEmpty)
         }
     }
@@ -159,7 +162,7 @@ struct EntryCommandTests {
         try cache.damageFirst()
         let trial = run("remove", "first", "--dry-run")
         #expect(trial.status == .success && trial.output.text == "first\n", "\(trial.errors.text)")
-        #expect(run("remove", "first", "--json").output.text == #"{"removed":1,"missing":[]}"# + "\n")
+        #expect(run("remove", "first", "--json").output.text == #"{"removed":1,"selected":1,"missing":[]}"# + "\n")
         #expect(run("remove", "first", "--dry-run").status == .failure)
     }
 

@@ -90,6 +90,39 @@ struct SelectionCommandTests {
         #expect(try cache.contents().count == 2)
     }
 
+    @Test("Programs get the counts of a removal in one shape, by keys and by selection, of a trial, too")
+    func countsOfRemoval() throws {
+        try saveSamples()
+        func json(_ words: String...) -> String {
+            ToolRun(["remove", "--json"] + words + cache.options, on: DiskCache.backend).output.text
+        }
+        #expect(json("other", "none", "--dry-run") == #"{"removed":0,"selected":1,"missing":["none"]}"# + "\n")
+        #expect(json("--tag", "x", "--dry-run").hasPrefix(#"{"removed":0,"selected":2,"size":"#))
+        #expect(json("other", "none") == #"{"removed":1,"selected":1,"missing":["none"]}"# + "\n")
+        #expect(json("--tag", "x").hasPrefix(#"{"removed":2,"selected":2,"size":"#))
+    }
+
+    @Test("A failure ends a removal by selection with its reason, and the removals before it are counted")
+    func failingRemoval() throws {
+        for index in 0..<5 { try save("a\(index)") }
+        for (words, told) in [([], "2 entries removed, "), (["--json"], #"{"removed":1,"selected":1,"size":"#)] {
+            let count = words.isEmpty ? 2 : 1
+            let failing = StoppingAccess(
+                try DiskCache.backend.open(cache.selection),
+                willRemove: { index throws(CacheError) in
+                    if index == count { throw CacheError(.io, "the disk is gone") }
+                }
+            )
+            let run = ToolRun(
+                ["remove", "--prefix", "a"] + words + cache.options,
+                on: StoppingBackend(access: failing)
+            )
+            #expect(run.status == .failure && run.errors.text == "typed-cache: the disk is gone\n")
+            #expect(run.output.text.hasPrefix(told), "\(run.output.text)")
+        }
+        #expect(try cache.contents().count == 2)
+    }
+
     @Test("Keys and options that select exclude each other, and one of them is needed")
     func usage() throws {
         try save("a")
@@ -97,7 +130,7 @@ struct SelectionCommandTests {
             ["remove"], ["remove", "a", "--prefix", "a"], ["remove", "-", "--expired"], ["list", "--match", "[a"],
             ["list", "--sort", "age"], ["list", "--tags", "--null"], ["get", "a", "b", "--raw"],
             ["get", "-", "--as", "xml"],
-            ["get", "a", "--raw", "--json"],
+            ["get", "a", "--raw", "--json"], ["remove", "--larger-than", "0"], ["remove", "--prefix", ""],
         ] {
             #expect(ToolRun(words + cache.options, on: DiskCache.backend).status == .usage, "\(words)")
         }
@@ -270,6 +303,34 @@ struct SelectionCommandTests {
         let run = ToolRun(["diff", "c", "d", "--root", workspace.root], on: DiskCache.backend, output: output)
         #expect(run.status == .trouble)
         #expect(run.errors.text == "typed-cache: standard output cannot be written: \(SystemMessage(28))\n")
+    }
+
+    @Test(
+        "Texts that are canonically equal, and zeros of both signs, are other values; what is not there is no member"
+    )
+    func bytewiseDifferences() throws {
+        func warm(_ name: String, _ line: String, _ tag: String) {
+            let words = ["warm", "-", "--key", "id", "--tag", tag] + DiskCache(workspace, name).options
+            let run = ToolRun(words, on: DiskCache.backend, input: line)
+            #expect(run.status == .success, "\(run.errors.text)")
+        }
+        warm("c", #"{"id":"k","t":"\u00e9","n":0.0,"gone":null,"\u00e9":1,"same":"\u00e9"}"#, "\u{E9}")
+        warm("d", #"{"id":"k","t":"e\u0301","n":-0.0,"new":null,"e\u0301":1,"same":"\u00e9"}"#, "e\u{301}")
+        func diff(_ words: String...) -> ToolRun {
+            ToolRun(["diff", "c", "d", "--root", workspace.root] + words, on: DiskCache.backend)
+        }
+        let long = diff("--long")
+        #expect(long.status == .failure && long.output.lines.count == 8, "\(long.output.text)")
+        for line in [
+            #"    (tags): ["\u00e9"] -> ["e\u0301"]"#, #"    t: "\u00e9" -> "e\u0301""#, "    n: 0.0 -> -0.0",
+        ] {
+            #expect(long.output.lines.contains(line), "\(line): \(long.output.text)")
+        }
+        let json = diff("--json").output.text
+        #expect(json.contains(#"{"field":"gone","former":null}"#), "\(json)")
+        #expect(json.contains(#"{"field":"new","latter":null}"#), "\(json)")
+        let same = ToolRun(["diff", "c", "c", "--root", workspace.root], on: DiskCache.backend)
+        #expect(same.status == .success)
     }
 
     @Test("Values whose texts are equal are told apart by their types")

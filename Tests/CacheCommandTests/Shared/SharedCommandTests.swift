@@ -45,7 +45,8 @@ struct SharedCommandTests {
         #expect(stats.contains(#""entries":1000"#) && stats.contains(#""foreign":0"#), "\(stats)")
         #expect(try cache.succeed("verify").output.text == "1,000 sound, 0 expired, 0 damaged\n")
         #expect(
-            try cache.succeed("remove", "k1", "k2", "--json").output.text == #"{"removed":2,"missing":[]}"# + "\n"
+            try cache.succeed("remove", "k1", "k2", "--json").output.text
+                == #"{"removed":2,"selected":2,"missing":[]}"# + "\n"
         )
         #expect(try cache.succeed("remove", "--match", "k9*").output.text.hasPrefix("111 entries removed"))
         #expect(cache.run("remove", "k1").status == .failure)

@@ -53,10 +53,10 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
     func contains(_ key: String) -> Bool { lock.withLock { records[key] != nil } }
 
-    func trim(to size: SizeLimit) -> (expiredCount: Int, evictedCount: Int) {
+    func trim(to size: SizeLimit, counting summary: inout TrimSummary) {
         let former = saved.count
         saved = saved.suffix(size.bytes.bytes / 1_536)
-        return (0, former - saved.count)
+        summary = TrimSummary(expiredCount: 0, evictedCount: former - saved.count)
     }
 
     func statistics() -> StatisticsReport {
@@ -140,8 +140,8 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
     func removeDamaged() -> Int { 0 }
     func save(_ archive: [UInt8], forKey key: String, attributes: EntryAttributes, replaces: Bool) -> Bool { false }
 
-    func compact() -> CompactSummary {
-        CompactSummary(expiredCount: 2, bytesBefore: 4_096, bytesAfter: 1_536 * saved.count)
+    func compact(counting summary: inout CompactSummary?) {
+        summary = CompactSummary(expiredCount: 2, bytesBefore: 4_096, bytesAfter: 1_536 * saved.count)
     }
 }
 

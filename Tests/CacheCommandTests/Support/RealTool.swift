@@ -99,6 +99,23 @@ struct RealTool {
         return try finish(process, output: text, errors: errors)
     }
 
+    /// Runs a line of bash, in which `$TOOL` is the command.
+    static func runInShell(_ line: String) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/bash")
+        process.arguments = ["-c", line]
+        process.environment = ProcessInfo.processInfo.environment.merging(["TOOL": try executable.path]) { $1 }
+        let output = Pipe.make()
+        let errors = FileManager.default.temporaryDirectory.appending(path: "errors-\(UUID().uuidString)")
+        _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
+        process.standardOutput = output
+        process.standardError = try FileHandle(forWritingTo: errors)
+        process.standardInput = FileHandle.nullDevice
+        try process.start()
+        let text = output.fileHandleForReading.readDataToEndOfFile()
+        return try finish(process, output: text, errors: errors)
+    }
+
     /// Whether the process handles SIGINT by now.
     static func hasTrap(_ process: pid_t) -> Bool {
         #if os(Linux)

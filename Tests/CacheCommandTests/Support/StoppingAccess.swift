@@ -8,24 +8,28 @@ import struct TypedCache.UseProfile
 
 @testable import CacheCommand
 
-/// A cache that tells after how many entries were read whole, and may fail after some were saved.
+/// A cache that tells after how many entries were read whole, and may fail after some were saved or removed.
 ///
 /// `@unchecked Sendable`: its `threadCount` is 1, so that one thread at a time calls it.
 final class StoppingAccess: CacheAccess, @unchecked Sendable {
     private let base: any CacheAccess
     private let didPeek: (Int) -> Void
     private let willSave: (Int) throws(CacheError) -> Void
+    private let willRemove: (Int) throws(CacheError) -> Void
+    private var removeCount = 0
     private var count = 0
     private var saveCount = 0
 
     init(
         _ base: any CacheAccess,
         didPeek: @escaping (Int) -> Void = { _ in },
-        willSave: @escaping (Int) throws(CacheError) -> Void = { _ throws(CacheError) in }
+        willSave: @escaping (Int) throws(CacheError) -> Void = { _ throws(CacheError) in },
+        willRemove: @escaping (Int) throws(CacheError) -> Void = { _ throws(CacheError) in }
     ) {
         self.base = base
         self.didPeek = didPeek
         self.willSave = willSave
+        self.willRemove = willRemove
     }
 
     func peek(_ key: String, pieces body: ([UInt8]) -> Bool) throws(CacheError) -> EntryInformation? {
@@ -39,7 +43,11 @@ final class StoppingAccess: CacheAccess, @unchecked Sendable {
     func entries(inPart part: Int) throws -> [Result<EntryInformation, CacheError>] {
         try base.entries(inPart: part)
     }
-    func remove(_ entry: EntryInformation) throws -> Bool { try base.remove(entry) }
+    func remove(_ entry: EntryInformation) throws -> Bool {
+        try willRemove(removeCount)
+        removeCount += 1
+        return try base.remove(entry)
+    }
     func removeDamaged() throws -> Int { try base.removeDamaged() }
     func save(
         _ archive: [UInt8],
@@ -51,11 +59,13 @@ final class StoppingAccess: CacheAccess, @unchecked Sendable {
         saveCount += 1
         return try base.save(archive, forKey: key, attributes: attributes, replaces: replaces)
     }
-    func compact() throws -> CompactSummary { try base.compact() }
+    func compact(counting summary: inout CompactSummary?) throws { try base.compact(counting: &summary) }
     func overview() throws -> CacheOverview { try base.overview() }
     func statistics() throws -> StatisticsReport { try base.statistics() }
     func remove(_ key: String) throws -> Bool { try base.remove(key) }
-    func trim(to size: SizeLimit) throws -> (expiredCount: Int, evictedCount: Int) { try base.trim(to: size) }
+    func trim(to size: SizeLimit, counting summary: inout TrimSummary) throws {
+        try base.trim(to: size, counting: &summary)
+    }
     func removeAll() throws -> Int { try base.removeAll() }
 }
 

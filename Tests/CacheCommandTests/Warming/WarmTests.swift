@@ -271,8 +271,8 @@ struct WarmTests {
         #expect(json.errors.lines.count == 1)
         #expect(
             json.output.text
-                == #"{"read":4,"saved":3,"present":0,"invalid":1,"evicted":0,"seconds":0.005,"recordsPerSecond":800.0,"#
-                + #""interrupted":false}"# + "\n"
+                == #"{"read":4,"saved":3,"present":0,"invalid":1,"failed":0,"evicted":0,"seconds":0.005,"#
+                + #""recordsPerSecond":800.0,"interrupted":false}"# + "\n"
         )
         let quiet = ToolRun(warm + ["--quiet"], on: backend, input: lines(1...300), columns: 80)
         #expect(quiet.errors.text.isEmpty && quiet.output.text.isEmpty)

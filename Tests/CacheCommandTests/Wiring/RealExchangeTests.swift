@@ -50,6 +50,7 @@ import Testing
         let imported = try RealTool.run(other("import", folder, "--json"))
         // The last line of the index may be without its file.
         #expect(imported.output.contains(#""imported":\#(files.count),"#), "\(imported.output)\(imported.errors)")
+        #expect(imported.status == 1 || files.count == Self.count, "\(imported.output)\(imported.errors)")
         #expect(try RealTool.run(cache("export", folder, "--force")).status == 0)
         #expect(names().count == Self.count + 1)
         #expect(try RealTool.run(other("import", folder)).status == 0)
@@ -63,7 +64,30 @@ import Testing
         guard outcome.wasSignalled else { return }
         #expect(outcome.status == SIGINT && outcome.output.contains("interrupted"))
         let imported = try RealTool.run(other("import", folder))
-        #expect(imported.status == 0, "\(imported.errors)")
+        #expect(
+            imported.status == 1 && imported.errors.contains("the export was interrupted after"),
+            "\(imported.errors)"
+        )
+    }
+
+    /// A limit of the shell sends a signal that kills, unless it is ignored.
+    @Test("A limit on the size of files is an error with the system's reason, and no draft is left")
+    func sizeLimit() throws {
+        let number = try workspace.file("long.json", "[\(String(repeating: "1234567,", count: 4_000))1]")
+        let folder = workspace.url.appending(path: "small").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let lines = [
+            "convert \(number) --to xml -o \(folder)/a.plist",
+            "report --cache c --root \(workspace.root) --output \(folder)/a.html",
+            "export \(folder)/out --cache c --root \(workspace.root)",
+        ]
+        for line in lines {
+            let outcome = try RealTool.runInShell("ulimit -f 8; exec \"$TOOL\" \(line)")
+            #expect(!outcome.wasSignalled && outcome.status == 1, "\(line): \(outcome)")
+            #expect(outcome.errors.contains(String(cString: strerror(EFBIG))), "\(line): \(outcome)")
+            let left = try FileManager.default.subpathsOfDirectory(atPath: folder)
+            #expect(left.allSatisfy { !$0.contains("draft") }, "\(line): \(left)")
+        }
     }
 
     private func checkOther() throws {

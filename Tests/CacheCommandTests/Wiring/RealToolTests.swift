@@ -34,6 +34,26 @@ import Testing
         let text: String
     }
 
+    /// Repaired, they would be another key, or another path.
+    @Test("Arguments that are no UTF-8 are refused, and nothing is done")
+    func bytes() throws {
+        let source = try workspace.file("one.ndjson", "{\"id\":\"\u{FFFD}\"}\n")
+        #expect(try RealTool.run(cache("warm", source, "--key", "id", "--quiet")).status == 0)
+        let options = "--cache c --root '\(workspace.root)'"
+        let lines = [
+            ("remove $'\\xff' \(options)", 2), ("export '\(workspace.url.path)/'$'out\\xff' \(options)", 2),
+            ("get a b --cache $'c\\xed\\xa0\\x80'", 5),
+        ]
+        for (line, position) in lines {
+            let outcome = try RealTool.runInShell("exec \"$TOOL\" \(line)")
+            #expect(outcome.status == 2, "\(line): \(outcome)")
+            #expect(outcome.errors == "typed-cache: argument \(position) is not UTF-8; keys and paths are text\n")
+        }
+        #expect(try RealTool.run(cache("list")).lines == ["\u{FFFD}"])
+        let names = try FileManager.default.contentsOfDirectory(atPath: workspace.url.path)
+        #expect(Set(names) == ["caches", "one.ndjson"])
+    }
+
     private static let lineType = "CacheCommandTests.RealToolTests.Line"
 
     private func warm(_ source: String) -> [String] {
