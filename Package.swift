@@ -139,6 +139,7 @@ let package = Package(
             name: "CacheCommand",
             dependencies: [
                 "TypedCache", "SharedCache", "KeyedArchive", "SequentialArchive", "ArchiveStore", "PropertyLists",
+                "CFiles",
             ],
             swiftSettings: strict
         ),

@@ -14,6 +14,10 @@ int64_t next_data(int descriptor, int64_t offset);
 // Gives an empty file so many bytes of blocks, which are its length from then on. Returns 0, or -1 with errno.
 int allocate_blocks(int descriptor, int64_t length);
 
+// Waits until the device has everything that was written to the file system of an open file. Elsewhere than on Linux all
+// file systems are told to write, and it may return before the device has it. Returns 0, or -1 with errno.
+int sync_file_system(int descriptor);
+
 // Tells how many names an open file has, and how long it is.
 //
 // Not its times: Linux gives a file a new time, which goes to the journal of its file system, with the first write after

@@ -115,7 +115,7 @@ struct Exporter {
         summary.signal = walk.interruption.signal
         guard summary.signal == nil else { return }
         // The line of the end promises files that a failure of power does not take away.
-        folder.flush()
+        try folder.flush()
         try index.append(ExportIndex.line(ExportIndex.end(after: summary.exported)))
         try index.flush()
     }

@@ -1,3 +1,4 @@
+import CFiles
 import Foundation
 
 /// A directory of plain files. Each name is one component and is looked up in the open directory, never through a
@@ -129,9 +130,13 @@ final class ExchangeFolder: Sendable {
 
     /// Waits until the device has all files that were written.
     ///
-    /// Implementation: `sync`, one wait for all file systems in place of an `fsync` for each of many files. On Linux it waits
-    /// for the device; elsewhere it may return before.
-    func flush() { sync() }
+    /// Implementation: `syncfs`, one wait in place of an `fsync` for each of many files; `sync` elsewhere than on Linux,
+    /// which may return before the device has them.
+    ///
+    /// - Throws: `.unwritable`.
+    func flush() throws(CommandFailure) {
+        guard sync_file_system(descriptor) == 0 else { throw .unwritable(path: path, errno: errno) }
+    }
 
     /// Writes a file of that name, `0600`, which is whole or not there whenever this process ends.
     ///

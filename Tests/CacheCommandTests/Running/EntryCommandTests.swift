@@ -245,7 +245,6 @@ struct EntryCommandTests {
         let rule = "a cache's name contains no / \\ or :"
         for (words, name) in [
             (["list", "--cache", "a/b", "--root", root], "'a/b'"),
-            (["list", "--cache", "c", "--app", "a/b"], "'c' of the app 'a/b'"),
             (["warm", "-", "--key", "k", "--cache", "a\\b", "--root", root], "'a\\\\b'"),
             (["diff", "a:b", "c", "--root", root], "'a:b'"),
         ] {
@@ -253,6 +252,11 @@ struct EntryCommandTests {
             #expect(ran.status == .usage, "\(words)")
             #expect(ran.errors.text == "typed-cache: there can be no cache \(name); \(rule)\n")
         }
+        let app = ToolRun(["list", "--cache", "c", "--app", "a/b"], on: DiskCache.backend)
+        #expect(app.status == .usage)
+        #expect(
+            app.errors.text == "typed-cache: there can be no app 'a/b'; an app's name contains no / \\ or :\n"
+        )
     }
 
     @Test("No app is outside of the directory of all apps", arguments: ["caches", "top --once"])

@@ -50,11 +50,11 @@ struct StreamedListTests {
         func remove(_ entry: EntryInformation) -> Bool { false }
         func removeDamaged() -> Int { 0 }
         func removeAll() -> Int { 0 }
-        func trim(to size: SizeLimit) -> (expiredCount: Int, evictedCount: Int) { (0, 0) }
+        func trim(to size: SizeLimit, counting summary: inout TrimSummary) {}
         func save(_ archive: [UInt8], forKey key: String, attributes: EntryAttributes, replaces: Bool) -> Bool {
             false
         }
-        func compact() -> CompactSummary { CompactSummary(expiredCount: 0, bytesBefore: 0, bytesAfter: 0) }
+        func compact(counting summary: inout CompactSummary?) {}
     }
 
     private func list(_ words: String..., output: MemoryOutput = MemoryOutput()) -> (looks: Int, run: ToolRun) {

@@ -66,7 +66,8 @@ import Testing
                 elif kind == 3: floor = serial
                 else: assert kind == 4
                 previous, at = (start + payload - at, text), start + payload
-        lines = [json.loads(line) for line in open(export + '/index.ndjson', encoding='utf-8')][1:]
+        *lines, end = [json.loads(line) for line in open(export + '/index.ndjson', encoding='utf-8')][1:]
+        assert end == {'end': len(lines)}
         assert {line['key'] for line in lines} == set(entries) and len(lines) == int(open(export + '/count').read())
         for line in lines:
             assert open(export + '/' + line['file'], 'rb').read() == entries[line['key']][0]
