@@ -29,6 +29,9 @@ public struct ArchiveLimits: Sendable {
         self.decodedBytesPerByte = decodedBytesPerByte
     }
 
+    /// Names of classes are shorter than this, in bytes.
+    package static let classNameLimit = 4_096
+
     /// The budget that every archive has, however small it is.
     private static let free = 1 << 16
 

@@ -121,4 +121,14 @@ struct RoundTripTests {
         python.waitUntilExit()
         #expect(python.terminationStatus == 0)
     }
+
+    /// In fewer digits it would be another number for readers, which know no floats there.
+    @Test(arguments: [PropertyListFormat.xml, .gnuStep, .binary])
+    func aFloatIsTheSameNumberInEachFormat(format: PropertyListFormat) throws {
+        let floats: [Float] = [0.1, 3.4e38, -1.5]
+        let binary = try PropertyListCoder(outputFormat: .binary).encode(floats)
+        let converted = try PropertyList.convert(binary, to: format)
+        #expect(try PropertyListCoder().decode([Double].self, from: converted) == floats.map(Double.init))
+        #expect(try PropertyListCoder().decode([Float].self, from: converted) == floats)
+    }
 }

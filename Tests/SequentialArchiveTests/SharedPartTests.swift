@@ -32,8 +32,10 @@ import Testing
         }
 
         /// Begins an object, and returns its number.
-        mutating func begin(_ name: String, version: Int = 0) -> Int {
-            shared("@")
+        ///
+        /// - Parameter types: of the group of values that it is the first of.
+        mutating func begin(_ name: String, version: Int = 0, in types: String = "@") -> Int {
+            shared(types)
             bytes.append(0x84)
             let number = takeEntry()
             for (name, version) in [(name, version), ("NSObject", 0)] {
@@ -107,6 +109,53 @@ import Testing
         }
         stream.end()
         return stream
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aMemberOfManySets() {
+        func list(length: Int, count: Int) -> Stream {
+            var stream = Stream()
+            _ = stream.begin("NSArray")
+            stream.shared("i")
+            stream.integer(count + 1)
+            let text = stream.text(String(repeating: "s", count: length))
+            for _ in 0..<count {
+                _ = stream.begin("NSSet")
+                stream.shared("i")
+                stream.integer(1)
+                stream.object(text)
+                stream.end()
+            }
+            stream.end()
+            return stream
+        }
+        let many = list(length: 100_000, count: 10_000)
+        #expect(many.bytes.count < 250_000)
+        #expect(error(many) == .limitExceeded)
+        #expect(error(list(length: 1_000, count: 500)) == nil)
+    }
+
+    /// Each class is looked for by its name.
+    @Test func namesOfClassesAreBounded() {
+        func object(ofClassWithNameOf length: Int) -> Stream {
+            var stream = Stream()
+            _ = stream.begin(String(repeating: "k", count: length))
+            stream.end()
+            return stream
+        }
+        #expect(error(object(ofClassWithNameOf: 4_096)) == .limitExceeded)
+        #expect(error(object(ofClassWithNameOf: 4_095)) != .limitExceeded)
+    }
+
+    /// Each of the groups within each other has the types that follow its first one.
+    @Test(.timeLimit(.minutes(1))) func typesOfGroupsInEachOther() {
+        var stream = Stream()
+        let types = "@" + String(repeating: "!", count: 16_000)
+        for level in 0..<900 {
+            _ = stream.begin("NSArray", in: level == 0 ? "@" : types)
+            stream.shared("i")
+            stream.integer(1)
+        }
+        #expect(error(stream) == .limitExceeded)
     }
 
     @Test(.timeLimit(.minutes(1))) func attributes() {

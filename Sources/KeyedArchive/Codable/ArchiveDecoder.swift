@@ -194,12 +194,18 @@ extension Dictionary: UnarchivableDictionary where Value: Decodable {
         for (keyReference, valueReference) in zip(keys, values) {
             // `as? Int` too: integers arrive as NSNumber, which bridges.
             let keyDecoder = ArchiveDecoder(unarchiver, at: keyReference, path: decoder.path)
-            guard let key = try keyDecoder.plainObject(Key.self) as? Key else {
-                throw keyDecoder.mismatch(Key.self)
-            }
+            let object = try keyDecoder.plainObject(Key.self)
+            // Dictionaries that were JSON have their integers as text.
+            guard let key = object as? Key ?? integer(object) else { throw keyDecoder.mismatch(Key.self) }
             let path = CodingPath(decoder.path, ArchiveKey(stringValue: "\(key)"))
             dictionary[key] = try ArchiveDecoder(unarchiver, at: valueReference, path: path).decode(Value.self)
         }
         return dictionary
+    }
+
+    /// The integer key that a text is; `nil` if it has another form, or keys are strings.
+    private static func integer(_ text: Any?) -> Key? {
+        guard let text = text as? String, let number = Int(text), String(number) == text else { return nil }
+        return number as? Key
     }
 }

@@ -21,20 +21,38 @@ final class ArchivedFields {
             throw decoder.mismatch([String: Any].self, asked: "an object with keys")
         }
         scope = ArchiveScope(fields)
-        if let (keys, references) = try unarchiver.dictionaryEntries(of: fields, at: target) {
+        switch try unarchiver.intrinsic(of: fields, at: target) {
+        case nil: dictionary = nil
+        case .dictionary, .mutableDictionary:
             if let root {
                 let text = "the root is a dictionary, not \(ArchivedClass.of(root).name)"
                 throw DecodingError.typeMismatch(root, path.context(text))
             }
-            var values: [String: BinaryPropertyList.Reference] = [:]
-            for (key, reference) in zip(keys, references) {
-                guard let name = try unarchiver.object(at: key) as? String else { continue }
-                values[name] = reference
-            }
-            dictionary = values
-        } else {
-            dictionary = nil
+            dictionary = try Self.values(of: fields, at: target, decoder)
+        default:
+            // Their own keys are Foundation's affair: a value whose keys may all be absent would be an empty one.
+            throw decoder.mismatch([String: Any].self, asked: "an object with keys")
         }
+    }
+
+    private static func values(
+        of fields: BinaryPropertyList.Fields,
+        at target: BinaryPropertyList.Reference,
+        _ decoder: ArchiveDecoder
+    ) throws -> [String: BinaryPropertyList.Reference] {
+        let unarchiver = decoder.unarchiver
+        guard let (keys, references) = try unarchiver.dictionaryEntries(of: fields, at: target) else { return [:] }
+        var values: [String: BinaryPropertyList.Reference] = [:]
+        for (key, reference) in zip(keys, references) {
+            switch try unarchiver.object(at: key) {
+            case let name as String: values[name] = reference
+            // As a coding key has it.
+            case let number as Int: values[String(number)] = reference
+            default:
+                throw decoder.mismatch([String: Any].self, asked: "a dictionary with strings or integers for keys")
+            }
+        }
+        return values
     }
 
     func names() throws -> [String] {

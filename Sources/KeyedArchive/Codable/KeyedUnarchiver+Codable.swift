@@ -234,7 +234,7 @@ extension KeyedUnarchiver {
     }
 
     /// The built-in kind of an object's class.
-    private func intrinsic(
+    func intrinsic(
         of fields: BinaryPropertyList.Fields,
         at target: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> UnarchivedIntrinsic? {

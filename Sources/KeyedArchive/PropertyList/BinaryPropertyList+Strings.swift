@@ -53,9 +53,28 @@ extension BinaryPropertyList {
             let range = try run(offset, unit: 1)
             return range.count == text.count && bytes.hold(text, at: range.lowerBound)
         case 0x6:
-            // Compares text outside ASCII by decoding it; keys are hardly ever that.
-            return try string(utf16: run(offset, unit: 2)).utf8.elementsEqual(text)
+            let range = try run(offset, unit: 2)
+            // A unit takes one to three bytes of UTF-8. Otherwise each look for a key would decode all others, however long.
+            guard range.count / 2 <= text.count, text.count <= range.count / 2 * 3 else { return false }
+            return isText(utf16: range, text)
         default: return false
+        }
+    }
+
+    /// Whether UTF-16 is a text; not if it is invalid.
+    private func isText(utf16 range: Range<Int>, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let starts = stride(from: range.lowerBound, to: range.upperBound, by: 2)
+        var units = starts.lazy.map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }.makeIterator()
+        var decoder = UTF16()
+        var rest = text[...]
+        while true {
+            switch decoder.decode(&units) {
+            case .scalarValue(let scalar):
+                guard let utf8 = UTF8.encode(scalar), rest.starts(with: utf8) else { return false }
+                rest = rest.dropFirst(utf8.count)
+            case .emptyInput: return rest.isEmpty
+            case .error: return false
+            }
         }
     }
 

@@ -12,7 +12,10 @@ struct ArchiveScope {
     /// The positions of all keys, made once a large object is not read in order.
     private var index: [StoredKey: Int]?
 
-    private static let scanLimit = 64
+    /// The most keys that are searched one by one.
+    static let scanLimit = 64
+    /// An index of keys costs as much for each of them as so many steps of a search.
+    static let indexSteps = 16
     private static let indexedKeyLength = 256
 
     init(_ fields: BinaryPropertyList.Fields) { self.fields = fields }
@@ -113,7 +116,8 @@ struct ArchiveScope {
         static func == (left: StoredKey, right: StoredKey) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
 
         func hash(into hasher: inout Hasher) {
-            for byte in text.utf8 { hasher.combine(byte) }
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         }
     }
 }

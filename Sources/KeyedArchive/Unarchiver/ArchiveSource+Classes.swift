@@ -1,7 +1,4 @@
 extension ArchiveSource {
-    /// Names of classes are shorter than this, in bytes.
-    static let classNameLimit = 4_096
-
     /// The UID of an object's class.
     ///
     /// - Parameter knownKey: the string object that the key `$class` was found to be.
@@ -11,8 +8,11 @@ extension ArchiveSource {
         under knownKey: inout BinaryPropertyList.Reference?,
         _ budget: DecodingBudget
     ) throws(ArchiveError) -> UInt32 {
-        // Any number of objects may be one and the same dictionary of the property list: each search counts.
-        try budget.spend(fields.count)
+        // Any number of objects may be one and the same dictionary of the property list: each search counts, and so does
+        // the index of many keys, which each of these objects has.
+        try budget.spend(
+            fields.count > ArchiveScope.scanLimit ? fields.count * ArchiveScope.indexSteps : fields.count
+        )
         // Most writers put the class last or first, and use one string object for the key.
         for index in (0..<fields.count).reversed() {
             let key = list.key(fields, index)
@@ -53,7 +53,7 @@ extension ArchiveSource {
     }
 
     func classNameText(_ reference: BinaryPropertyList.Reference) throws(ArchiveError) -> BinaryPropertyList.Text {
-        guard let text = try list.shortText(reference, below: Self.classNameLimit) else {
+        guard let text = try list.shortText(reference, below: ArchiveLimits.classNameLimit) else {
             throw corrupted("class without a name", reference)
         }
         return text
@@ -104,7 +104,9 @@ extension ArchiveSource {
         var names: [String] = []
         // Real chains have ten names at most.
         for index in 0..<min(run.count, 256) {
-            if let name = try list.shortString(list.element(run, index), below: Self.classNameLimit) {
+            if let name = try list.shortString(list.element(run, index), below: ArchiveLimits.classNameLimit) {
+                // All of them may be one long string.
+                try budget.spend(bytes: name.utf8.count)
                 names.append(name)
             }
         }

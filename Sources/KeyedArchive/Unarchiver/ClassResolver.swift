@@ -248,7 +248,7 @@ package final class ClassResolver {
     /// The name in a class dictionary.
     func name(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> String {
         if let value = try nameReference(uid, in: source),
-            let name = try source.list.shortString(value, below: ArchiveSource.classNameLimit)
+            let name = try source.list.shortString(value, below: ArchiveLimits.classNameLimit)
         {
             return name
         }
@@ -285,7 +285,7 @@ package final class ClassResolver {
     /// of it, nor hashed.
     private func hasForeignName(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> Bool {
         guard let reference = try nameReference(uid, in: source),
-            case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveSource.classNameLimit)
+            case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveLimits.classNameLimit)
         else { return false }
         return source.list.bytes.withBytes(in: range) { name in
             isASCII(name) && !UnarchivedIntrinsic.mayBeNamed(name)

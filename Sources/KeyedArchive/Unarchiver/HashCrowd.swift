@@ -26,12 +26,15 @@ package struct HashCrowd {
 
     /// The member to insert in the place of `member`: the first member with an equal text, if there is one, or itself.
     ///
-    /// - Parameter spend: charges the comparisons of data to the archive's budget.
+    /// - Parameter spend: charges the comparisons of data, and the hashing of long members, to the archive's budget.
     /// - Throws: `.limitExceeded`.
     package mutating func admit(
         _ member: AnyHashable,
         spend: (Int) throws(ArchiveError) -> Void
     ) throws(ArchiveError) -> AnyHashable {
+        let hashed = Self.hashedByteCount(of: member.base)
+        // Many collections may share a long member.
+        if hashed > Self.shortMember { try spend(hashed / 8) }
         let byteCount = Self.byteCount(ofData: member.base)
         if isCounting || byteCount != nil {
             let earlier = try count(member)
@@ -42,6 +45,17 @@ package struct HashCrowd {
         #else
             return texts.first(equalTo: member)
         #endif
+    }
+
+    /// Shorter members are hashed in no more time than their reference takes.
+    private static let shortMember = 64
+
+    /// How many bytes are hashed for a member; 0 for those of a fixed size.
+    private static func hashedByteCount(of member: Any) -> Int {
+        if let text = content(of: member, as: String.self) { return text.utf8.count }
+        if let data = content(of: member, as: Data.self) { return data.count }
+        if let url = content(of: member, as: URL.self) { return url.absoluteString.utf8.count }
+        return content(of: member, as: IndexPath.self).map { 8 * $0.count } ?? 0
     }
 
     /// As many bytes take as long as the rest of a comparison.

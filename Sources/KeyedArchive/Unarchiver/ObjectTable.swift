@@ -1,3 +1,5 @@
+import Foundation
+
 /// The objects that were decoded, and those that are being decoded, by their place in the archive.
 ///
 /// Counts the members of collections too. Collections that share their parts take little memory as long as they are
@@ -12,7 +14,8 @@ struct ObjectTable {
         case inProgress
         case decodedNil
         // Not one case with an optional: that would be copied through the runtime, at 15 ns for each object.
-        /// The object, and its size: 1, or for a collection 1 plus the sum of its members' sizes.
+        /// The object, and its size: 1, or for a collection 1 plus the sum of its members' sizes. More for those that a cast
+        /// of a collection copies, see ``weight(of:)``.
         case decoded(Any, size: Int)
     }
 
@@ -84,8 +87,18 @@ struct ObjectTable {
 
     /// Notes the result of an object that is being decoded.
     mutating func end(_ uid: UInt32, _ value: Any, around outer: Int) {
-        if let position = position(of: uid) { states[position] = .decoded(value, size: memberCount + 1) }
-        memberCount += outer + 1
+        let size = memberCount + Self.weight(of: value)
+        if let position = position(of: uid) { states[position] = .decoded(value, size: size) }
+        memberCount = outer + size
+    }
+
+    /// How many members of a collection cost as much as this one, when the collection is cast to one of Foundation: there
+    /// a value becomes an object, with a copy of its bytes for each reference.
+    private static func weight(of value: Any) -> Int {
+        if let data = content(of: value, as: Data.self) { return 1 + data.count / 100 }
+        if let path = content(of: value, as: IndexPath.self) { return 2 + path.count / 12 }
+        // Each cast parses it.
+        return content(of: value, as: URL.self) == nil ? 1 : 10
     }
 
     /// Notes that an object that is being decoded turned out to be nil.
@@ -103,7 +116,7 @@ struct ObjectTable {
     /// Notes a value without parts.
     mutating func note(leaf value: Any, in uid: UInt32) {
         add(uid)
-        note(value, in: uid)
+        if let position = position(of: uid) { states[position] = .decoded(value, size: Self.weight(of: value)) }
     }
 
     /// Makes an object known that is still being decoded, so that its parts may lead back to it.

@@ -40,7 +40,8 @@ struct TextWriter: ~Copyable {
         case .bool: append(node.payload == 0 ? "<*BN>" : "<*BY>")
         case .integer: append("<*I\(Int64(bitPattern: node.payload))>")
         case .unsigned: append("<*I\(node.payload)>")
-        case .float: real(Double(node.float), node.float.description)
+        // As wide as readers take it: in a float's own digits it would be another number for them.
+        case .float: real(Double(node.float), Double(node.float).description)
         case .real: real(node.real, node.real.description)
         default:
             guard let date = CivilDate(seconds: node.real) else {

@@ -48,7 +48,8 @@ struct XMLWriter: ~Copyable {
             append("<integer>")
             output.append(decimal: node.payload)
             append("</integer>\n")
-        case .float: real(Double(node.float), node.float.description)
+        // As wide as readers take it: in a float's own digits it would be another number for them.
+        case .float: real(Double(node.float), Double(node.float).description)
         case .real: real(node.real, node.real.description)
         case .date:
             guard let date = CivilDate(seconds: node.real) else {

@@ -38,7 +38,7 @@ extension SequentialUnarchiver {
             guard let name = try reader.sharedString() else {
                 throw reader.corrupted("a class without a name", at: start)
             }
-            found.append((number, try reader.text(ofString: name), Int(try reader.integer())))
+            found.append((number, try className(name), Int(try reader.integer())))
             try reader.checkClassDepth(found.count)
         }
         var above: StreamClass?
@@ -60,6 +60,17 @@ extension SequentialUnarchiver {
             }
         }
         return above
+    }
+
+    /// The name of a class, which any number of classes may share.
+    private func className(_ number: Int) throws(ArchiveError) -> String {
+        let name = try reader.text(ofString: number)
+        guard name.utf8.count < ArchiveLimits.classNameLimit else {
+            throw ArchiveError(.limitExceeded, "a class's name of more than 4,095 bytes", offset: reader.position)
+        }
+        // Each class is looked for by its name.
+        try reader.spend(name.utf8.count / 8)
+        return name
     }
 
     private func referencedClass(below end: Int) throws(ArchiveError) -> StreamClass {

@@ -23,6 +23,8 @@ extension SequentialUnarchiver {
         if let type = reader.type(ofString: number) { return type }
         let types = try reader.types(ofString: number)
         guard let first = types.first else { throw reader.corrupted("a group of values without a type") }
+        // Any number of groups within each other may share the text of their types, and each has a copy of them.
+        try reader.spend(types.count)
         frame.types = types.dropFirst().reversed()
         return first
     }
