@@ -125,8 +125,12 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, Sendable {
         state.withLock { $0.pending[task.taskIdentifier]?.heard = .now }
         // A URL that is not of HTTP is not followed: the redirect itself is the answer then.
         guard let target = Origin(request.url) else { return completionHandler(nil) }
-        guard target != Origin(response.url) else { return completionHandler(request) }
         var request = request
+        // A redirect that keeps the method keeps the body, which is lost on Linux.
+        if let original = task.originalRequest, request.httpMethod == original.httpMethod, request.httpBody == nil {
+            request.httpBody = original.httpBody
+        }
+        guard target != Origin(response.url) else { return completionHandler(request) }
         for name in SecretHeaders.names { request.setValue(nil, forHTTPHeaderField: name) }
         completionHandler(request)
     }

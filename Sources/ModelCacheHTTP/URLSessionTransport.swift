@@ -48,7 +48,8 @@ public final class URLSessionTransport: ModelTransport {
     ) throws(HTTPTransportError) {
         address = try RequestAddress(base: base)
         self.headers = headers
-        self.timeout = timeout
+        // No clock can count much longer ones.
+        self.timeout = min(timeout, .seconds(365 * 86_400))
         answers = AnswerCollector(limit: answerLimit.bytes)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TypedCache
+import TypedCacheTesting
 
 /// Answers nothing until a request is cancelled.
 private final class EndlessServer: ModelTransport {
@@ -362,5 +363,104 @@ private final class OvertakingServer: ModelTransport {
         #expect(try await models.fetch(feed).elements.map(\.id) == [1, 2, 3])
         _ = try await models.fetch(feed)
         #expect(stage.server.requests.count == 2)
+    }
+
+    /// Else the news of the answer would be lost, and an old value count as fresh.
+    @Test(arguments: ["model", "several", "list"]) func aLoadDuringWhichTheProgramChangesTheEntryAsksAgain(
+        kind: String
+    )
+        async throws
+    {
+        let stage = try Stage()
+        let feed = Feed(topic: "swift")
+        let path = ["model": "/users/1", "several": "/users?ids=1,2", "list": "/articles?topic=swift"][kind] ?? ""
+        func answer(_ name: String, _ bio: String, _ ids: [Int]) {
+            stage.server.answerUser(1, name, bio: bio)
+            let user = "{\"id\": 1, \"name\": \"\(name)\", \"bio\": \"\(bio)\"}"
+            stage.server.answer("/users?ids=1,2", .json("[\(user), {\"id\": 2, \"name\": \"n\", \"bio\": \"b\"}]"))
+            stage.server.answerFeed("swift", ids)
+        }
+        answer("a", "old", [1])
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, ids: [1, 2])
+        _ = try await models.fetch(feed)
+        stage.clock.advance(by: .seconds(1))
+        stage.server.forgetRequests()
+        stage.server.hold(path)
+        // The server has answered before it gets the change.
+        answer("a", "new", [5, 4, 1])
+        async let found: Void = {
+            switch kind {
+            case "model": _ = try await models.fetch(User.self, id: 1, .reload)
+            case "several": _ = try await models.fetch(User.self, ids: [1, 2], .reload)
+            default: _ = try await models.fetch(feed, .reload)
+            }
+        }()
+        await stage.server.requested(1)
+        try await models.change {
+            $0.update(User.self, id: 1) { $0.name = "mine" }
+            $0.insert(Article(id: 9, title: "nine", author: Link(7)), into: feed, at: .start)
+        } sending: {
+            answer("mine", "new", [9, 5, 4, 1])
+        }
+        stage.server.release(path)
+        try await found
+        if kind == "list" {
+            #expect(try await models.stored(feed)?.elements.map(\.id) == [9, 5, 4, 1])
+        } else {
+            #expect(try await models.stored(User.self, id: 1)?.value.name == "mine")
+            #expect(try await models.stored(User.self, id: 1)?.value.bio == "new")
+        }
+    }
+
+    private struct Counter: CachedModel {
+        static let modelName = "counter"
+        let id: Int
+        var count: Int
+        static func merge(_ incoming: Counter, over old: Counter, from source: ModelSource) -> Counter {
+            Counter(id: incoming.id, count: incoming.count + old.count)
+        }
+        static func request(for id: Int) -> ModelRequest { .get("/counters", id) }
+    }
+
+    /// Also where several tasks wait for the disk.
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false], [true, false])
+    func whatSeveralTasksHaveSavedIsOnDisk(isChange: Bool, isInMemory: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        func open() async throws -> ModelCache {
+            isInMemory
+                ? try await .inMemory(types: [Counter.self], transport: nil)
+                : try await ModelCache(
+                    account: "a",
+                    types: [Counter.self],
+                    directory: directory.url,
+                    transport: nil
+                )
+        }
+        let models = try await open()
+        let observer = Task { for await _ in models.updates(of: Counter.self, id: 1) {} }
+        defer { observer.cancel() }
+        try await models.save(Counter(id: 1, count: 0))
+        let (tasks, times) = (4, 500)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<tasks {
+                group.addTask {
+                    for _ in 0..<times {
+                        if isChange {
+                            try await models.change { $0.update(Counter.self, id: 1) { $0.count += 1 } }
+                        } else {
+                            try await models.save(Counter(id: 1, count: 1))
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let shown = try await models.stored(Counter.self, id: 1)?.value.count
+        // Of two values that are saved at once, one takes the place of the other.
+        if isChange { #expect(shown == tasks * times) }
+        try await models.close()
+        if isInMemory { return }
+        #expect(try await open().stored(Counter.self, id: 1)?.value.count == shown)
     }
 }

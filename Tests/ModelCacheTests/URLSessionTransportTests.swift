@@ -120,6 +120,17 @@ import TypedCache
         #expect(error?.code == .httpTooManyRedirects)
     }
 
+    @Test func aRedirectThatKeepsTheMethodKeepsTheBody() async throws {
+        let server = try LocalServer()
+        // However long the time is.
+        let transport = try URLSessionTransport(base: server.url, timeout: .seconds(Int64.max))
+        let request = ModelRequest(method: "PUT", path: "/moved", body: Data("all of it".utf8))
+        let echo = try await Self.echo(transport, request)
+        #expect(echo.method == "PUT")
+        #expect(echo.path == "/echo")
+        #expect(echo.body == "all of it")
+    }
+
     @Test func anAnswerAboveTheLimitIsNotRead() async throws {
         let server = try LocalServer()
         let transport = try URLSessionTransport(base: server.url, answerLimit: .kibibytes(64))
@@ -297,7 +308,9 @@ private final class LocalServer: Sendable {
                 self.answer(json.dumps(seen).encode(), headers=[
                     ('Cache-Control', 'max-age=60'), ('Cache-Control', 'private'), ('ETag', '"a"')])
             def do_PUT(self):
-                self.echo(self.rfile.read(int(self.headers.get('Content-Length', 0))).decode())
+                body = self.rfile.read(int(self.headers.get('Content-Length', 0))).decode()
+                if self.path == '/moved': return self.answer(b'', 307, [('Location', '/echo')])
+                self.echo(body)
             def do_GET(self):
                 parts = urllib.parse.urlsplit(self.path)
                 steps = parts.path.split('/')

@@ -245,7 +245,10 @@ extension ModelEngine {
         let overtaken = models.indices.filter { index in
             merged[index].map { Self.hasOvertaken($0, models[index], of: answer, in: bookkeeping) } ?? false
         }
-        if !overtaken.isEmpty, attempts > 1 {
+        let isChanged = models.indices.contains { index in
+            merged[index].map { hasChanged($0.state, since: answer, in: bookkeeping) } ?? false
+        }
+        if !overtaken.isEmpty || isChanged, attempts > 1 {
             return try await loadOnce(type, ids, by: request, attempts: attempts - 1)
         }
         let given = Set(overtaken.map { models[$0].id })

@@ -109,7 +109,8 @@ extension ModelEngine {
 
     /// - Returns: the list, and the page; `nil`: the server called it unchanged.
     private nonisolated(nonsending) func loadFirstPage<List: ModelList>(
-        of list: List
+        of list: List,
+        attempts: Int = attempts
     ) async throws -> (ListSnapshot<List>, Page<List.Element>?) {
         let table = try await lists()
         let bookkeeping = try await bookkeeping()
@@ -166,6 +167,11 @@ extension ModelEngine {
             if let last = early.last { record?.markChanged(at: last, in: scopes, bookkeeping, now: clock.now) }
         }
         try await merge(arrivals, lists: [change], answer.state)
+        if attempts > 1, let state = try await record(table.records, key)?.record.state,
+            hasChanged(state, since: answer, in: bookkeeping)
+        {
+            return try await loadFirstPage(of: list, attempts: attempts - 1)
+        }
         return (try await shown(list, after: answer, to: request, in: bookkeeping, page: page.page), page.page)
     }
 

@@ -6,6 +6,7 @@ struct Answer: Sendable {
     let response: ModelResponse
     let lifetime: ResponseLifetime
     let revision: Revision
+    let requestedAt: Date
     let receivedAt: Date
 
     var state: ArrivalState { ArrivalState(lifetime: lifetime, revision: revision, receivedAt: receivedAt) }
@@ -155,7 +156,7 @@ extension ModelEngine {
         return try await loads.join(name) { [self] in try await loadOnce(type, id) }
     }
 
-    /// How often a whole model is asked for whose answers give way to parts of it that were asked for later.
+    /// How often a model or a list is asked for whose answers give way to later parts or changes of it.
     static var attempts: Int { 3 }
 
     private nonisolated(nonsending) func loadOnce<Model: CachedModel>(
@@ -225,6 +226,9 @@ extension ModelEngine {
         arrivals.add([model], from: .detail)
         try await merge(arrivals, answer.state)
         let merged = try await record(table.records, key)
+        if let merged, hasChanged(merged.state, since: answer, in: bookkeeping), attempts > 1 {
+            return try await loadOnce(type, id, attempts: attempts - 1)
+        }
         if let merged, Self.hasOvertaken(merged, model, of: answer, in: bookkeeping) {
             if attempts > 1 { return try await loadOnce(type, id, attempts: attempts - 1) }
             return Self.unstored(model, of: answer)
@@ -251,6 +255,13 @@ extension ModelEngine {
     ) -> Bool {
         bookkeeping.comparable(stored.state) > answer.revision && !Model.isComplete(stored.model)
             && Model.isComplete(whole)
+    }
+
+    /// Whether the program has changed an entry since an answer was asked for, which gave way to that change. What else is
+    /// new on the server is only in that answer, so the server is asked again.
+    func hasChanged(_ entry: EntryState, since answer: Answer, in bookkeeping: Bookkeeping) -> Bool {
+        // A change leaves the age as it is; a later answer would be younger.
+        bookkeeping.comparable(entry) > answer.revision && entry.fetchedAt < answer.requestedAt
     }
 
     /// Whether an entry is a later answer to a request with other headers, which an answer to this one gave way to.
@@ -370,6 +381,12 @@ extension ModelEngine {
         try checkUsable()
         let receivedAt = clock.now
         let lifetime = ResponseLifetime(of: response, to: request, requestedAt: requestedAt, receivedAt: receivedAt)
-        return Answer(response: response, lifetime: lifetime, revision: revision, receivedAt: receivedAt)
+        return Answer(
+            response: response,
+            lifetime: lifetime,
+            revision: revision,
+            requestedAt: requestedAt,
+            receivedAt: receivedAt
+        )
     }
 }

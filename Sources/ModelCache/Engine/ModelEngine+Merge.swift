@@ -22,7 +22,7 @@ extension ModelEngine {
     ) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
         await account.writer.room()
-        let merged = await turns.run { () async -> Result<[MergedGroup], ModelCacheError> in
+        let merged = await turns.run { () async -> Result<([MergedGroup], PendingWrite?), ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
                 var merges: [PreparedMerge] = []
                 for group in arrivals.groups {
@@ -30,14 +30,12 @@ extension ModelEngine {
                 }
                 if !changes.isEmpty { merges.append(try await self.prepare(changes)) }
                 let groups = try self.apply(merges)
-                // In the turn, so that the disk has the order of the merges.
-                if !waits { self.write(groups) }
-                return groups
+                return (groups, self.write(groups, waits: waits))
             }
         }
-        let groups = try merged.get()
+        let (groups, pending) = try merged.get()
         bus.tell(groups.flatMap(\.names))
-        if waits { try await written(groups) }
+        try await pending?.wait()
     }
 
     /// Applies merges in one step. Nothing suspends between the look whether the cache has ended and the change, so that
@@ -80,20 +78,20 @@ extension ModelEngine {
     ) async throws(ModelCacheError) {
         let table = try await table(type)
         let bookkeeping = try await bookkeeping()
-        let removed = await turns.run { () async -> Result<MergedGroup?, ModelCacheError> in
+        let removed = await turns.run { () async -> Result<(MergedGroup, PendingWrite?)?, ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
                 let old = try await self.record(table.records, key)
                 if let old, bookkeeping.comparable(old.state) > revision { return nil }
                 table.removals.add(key, at: revision)
                 if old == nil { return nil }
                 let groups = try self.apply([{ table.merged(key, to: nil) }])
-                if !waits { self.write(groups) }
-                return groups.first
+                let pending = self.write(groups, waits: waits)
+                return groups.first.map { ($0, pending) }
             }
         }
-        guard let group = try removed.get() else { return }
+        guard let (group, pending) = try removed.get() else { return }
         bus.tell(group.names)
-        if waits { try await written([group]) }
+        try await pending?.wait()
     }
 
     // MARK: Writing
@@ -110,14 +108,21 @@ extension ModelEngine {
         }
     }
 
-    /// Writes groups, one after another, also behind one that fails, and throws the first failure.
-    nonisolated(nonsending) func written(_ groups: [MergedGroup]) async throws(ModelCacheError) {
-        let failure = await account.writer.run { [self] in
+    /// Has groups written, one after another, also behind one that fails. Called in the turn of their merge, so that the
+    /// disk has the order of the merges: a later merge may begin before a task of this one goes on.
+    ///
+    /// - Parameter waits: whether the caller waits for that; otherwise failures are reported.
+    /// - Returns: the write, for a caller that waits: it gives the first failure.
+    func write(_ groups: [MergedGroup], waits: Bool) -> PendingWrite? {
+        guard waits else {
+            write(groups)
+            return nil
+        }
+        return account.writer.begin(groups.reduce(0) { $0 + $1.count }) { [self] in
             firstFailure(of: groups) { group -> ModelCacheError? in
                 isErased ? .ended : group.write().map { ModelCacheError($0) }
             }
         }
-        if let failure { throw failure }
     }
 }
 

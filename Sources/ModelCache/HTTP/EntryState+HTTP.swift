@@ -36,7 +36,8 @@ extension EntryState {
         let stated = lifetime.stated(over: validators?.lifetime)
         freshUntil = lifetime.end(of: stated, receivedAt: receivedAt, fresh: fresh)
         isRefused = false
-        if lifetime.hasCacheControl || stated == .mustAsk {
+        // Those of the former answer stay where the new one says nothing: also that it must not be used unconfirmed.
+        if lifetime.hasCacheControl || lifetime.stated == .mustAsk {
             staleWhileRevalidate = lifetime.staleWhileRevalidate
             staleIfError = lifetime.staleIfError
         }

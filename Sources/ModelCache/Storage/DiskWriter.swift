@@ -34,6 +34,15 @@ final class DiskWriter: Sendable {
         }
     }
 
+    /// Has `body` run behind all that was added before. All else is as for ``add(_:_:)``.
+    ///
+    /// - Returns: the failure of `body`, for a caller that waits for it later.
+    func begin(_ count: Int, _ body: @escaping @Sendable () -> ModelCacheError?) -> PendingWrite {
+        let pending = PendingWrite()
+        add(count) { pending.end(body()) }
+        return pending
+    }
+
     /// Suspends while too much waits.
     nonisolated(nonsending) func room() async {
         await withUnsafeContinuation { continuation in
@@ -51,5 +60,36 @@ final class DiskWriter: Sendable {
         _ body: @escaping @Sendable () -> Result
     ) async -> Result {
         await queue.run(body)
+    }
+}
+
+/// A write that has its place among all others, and is waited for later.
+final class PendingWrite: Sendable {
+    private struct State {
+        var isEnded = false
+        var failure: ModelCacheError?
+        var caller: UnsafeContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    fileprivate func end(_ failure: ModelCacheError?) {
+        let caller = state.withLock { state in
+            (state.isEnded, state.failure) = (true, failure)
+            return state.caller.take()
+        }
+        caller?.resume()
+    }
+
+    /// Suspends until the write has ended. To be called once.
+    nonisolated(nonsending) func wait() async throws(ModelCacheError) {
+        await withUnsafeContinuation { continuation in
+            let isEnded = state.withLock { state in
+                if !state.isEnded { state.caller = continuation }
+                return state.isEnded
+            }
+            if isEnded { continuation.resume() }
+        }
+        if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 }
