@@ -119,7 +119,8 @@ extension Cache {
     /// Removes every entry that was saved with a tag and is there when the call starts.
     ///
     /// Blocks on disk I/O. Of a value that memory alone has, because the disk refused it, its own tags count; the older
-    /// value on disk goes with it.
+    /// value on disk goes with it. A load that is under way in this process saves no value with this tag; the tasks that
+    /// wait for it get the value.
     ///
     /// - Parameter tag: 1 to 256 UTF-8 bytes, compared byte by byte.
     /// - Returns: how many there were.

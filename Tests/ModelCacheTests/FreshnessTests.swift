@@ -139,6 +139,27 @@ import TypedCache
         await expect(.status) { _ = try await models.fetch(User.self, id: 3) }
     }
 
+    /// Of an answer that must not be used unconfirmed, a confirmation that says nothing of that changes nothing.
+    @Test(arguments: [["Cache-Control": "no-cache"], ["Pragma": "no-cache"]] as [ModelHeaders])
+    func aConfirmedModelIsStillNotUsedUnconfirmed(headers: ModelHeaders) async throws {
+        let stage = try Stage()
+        var headers = headers
+        headers["ETag"] = "\"a\""
+        stage.server.answerUser(1, "a", headers: headers)
+        stage.server.answer("/articles?topic=swift", .json(#"{"items": []}"#), headers: headers)
+        let models = try await stage.open()
+        _ = try await models.fetch(User.self, id: 1)
+        _ = try await models.fetch(Feed(topic: "swift"))
+        for path in ["/users/1", "/articles?topic=swift"] {
+            stage.server.answer(path, .empty, status: 304, headers: ["ETag": "\"a\""])
+        }
+        #expect(try await models.fetch(User.self, id: 1).name == "a")
+        #expect(try await models.fetch(Feed(topic: "swift")).elements.isEmpty)
+        for path in ["/users/1", "/articles?topic=swift"] { stage.server.answer(path, .empty, status: 503) }
+        await expect(.status) { _ = try await models.fetch(User.self, id: 1) }
+        await expect(.status) { _ = try await models.fetch(Feed(topic: "swift")) }
+    }
+
     /// A program that shows stale values learns why they are.
     @Test func aFailureThatAStaleValueCoversIsTold() async throws {
         let stage = try Stage()
@@ -241,6 +262,28 @@ import TypedCache
         stage.server.release("/articles?topic=swift")
         #expect(try await user.name == "b")
         #expect(try await list.elements.map(\.id) == [2])
+    }
+
+    /// A server that hangs holds up the first fetch with a time limit, and no later one.
+    @Test(.timeLimit(.minutes(1))) func aHungRefreshEndsWithTheLastTaskThatWaitsForIt() async throws {
+        let stage = try Stage()
+        let models = try await openWithStaleEntries(stage)
+        stage.server.forgetRequests()
+        stage.server.answerUser(1, "b")
+        stage.server.hold("/users/1")
+        #expect(try await models.fetch(User.self, id: 1, .staleWhileRevalidate).name == "a")
+        await stage.server.requested(1)
+        // One that is cancelled before it waits ends nothing; once one did, the next one asks the server itself.
+        while stage.server.requests.count < 2 {
+            let waiting = Task { try await models.fetch(User.self, id: 1, .reload) }
+            try await Task.sleep(for: .milliseconds(20))
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+        }
+        stage.server.release("/users/1")
+        #expect(try await models.fetch(User.self, id: 1, .reload).name == "b")
+        await models.settle()
+        #expect(stage.failures.all.isEmpty)
     }
 
     @Test func listsOfSeveralTypesWithOneKeyAreLoadedEach() async throws {

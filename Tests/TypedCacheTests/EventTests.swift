@@ -228,6 +228,22 @@ import Testing
         #expect(keys == ["after"])
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func closingEndsAllStreams(isOnDisk: Bool) async throws
+    {
+        let directory = TestDirectory()
+        let cities = try Cache<City>(name: "x", directory: directory.url, disk: isOnDisk ? DiskSettings() : nil)
+        let streams = [cities.events, cities.events]
+        try await cities.save(City(name: "x", population: 1), forKey: "x")
+        try await cities.close()
+        for stream in streams {
+            var kinds: [CacheEvent.Kind] = []
+            for await event in stream { kinds.append(event.kind) }
+            #expect(kinds == [.saved])
+        }
+        for await event in cities.events { Issue.record("\(event.kind)") }
+        #expect(!cities.core.listeners.isActive)
+    }
+
     @Test func whatNobodyTakesIsBounded() async throws {
         let cities = Cache<City>(over: WatchedStore(ReferenceStore()))
         let slow = cities.events

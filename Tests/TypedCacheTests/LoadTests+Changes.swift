@@ -144,20 +144,139 @@ extension LoadTests {
         for cache in [cities, other] { #expect(try await cache.fetch(forKey: "a") == nil) }
     }
 
+    // MARK: Removals by tag
+
+    enum Place: CaseIterable, Sendable { case packed, files, memory }
+
+    private func cache(_ place: Place) throws -> Cache<City> {
+        let disk = DiskSettings(layout: place == .files ? .files : .packed)
+        return try Cache(
+            name: "tagged",
+            directory: directory.url,
+            disk: place == .memory ? nil : disk,
+            clock: clock
+        )
+    }
+
+    enum Tagging: CaseIterable, Sendable { case byFetch, byProducer, byFetchOfMany }
+
+    /// Whether there is no entry, or one that has expired.
+    @Test(.timeLimit(.minutes(1)), arguments: Place.allCases, Tagging.allCases)
+    func aLoadSavesNoEntryWithATagThatWasRemovedMeanwhile(place: Place, tagging: Tagging) async throws {
+        let cities = try cache(place)
+        // A cache in memory alone shares its entries with no other.
+        let remover = place == .memory ? cities : try cache(place)
+        for (index, hadEntry) in [(0, false), (1, true), (2, false), (3, true)] {
+            let (key, isOwn) = ("\(index)", index < 2)
+            if hadEntry {
+                let expired = Expiration.after(.seconds(1))
+                try await cities.save(
+                    City(name: "old", population: 0),
+                    forKey: key,
+                    expiration: expired,
+                    tags: ["t"]
+                )
+                clock.advance(by: 2)
+            }
+            let source = Source(isOpen: false)
+            @Sendable func fetch(_ load: @escaping @Sendable () async throws -> City) async throws -> City? {
+                switch tagging {
+                case .byFetch: try await cities.fetch(forKey: key, tags: ["s", "t"], producer: load)
+                case .byProducer:
+                    try await cities.fetch(forKey: key) { _ in .new(try await load(), tags: ["s", "t"]) }
+                case .byFetchOfMany:
+                    try await cities.fetch(forKeys: [key], tags: ["t"]) { _ in [key: try await load()] }[key]
+                }
+            }
+            let former = Task { try await fetch { try await source.load() } }
+            await source.hasRun(1)
+            try await (isOwn ? cities : remover).removeAll(tagged: "t")
+            let later = Task { try await fetch { City(name: "later", population: 1) } }
+            #expect(try await later.value?.name == "later", "\(index)")
+            try await remover.removeAll(tagged: "t")
+            source.open()
+            #expect(try await former.value?.name == "loaded", "\(index)")
+            for cache in [cities, remover] {
+                #expect(try await cache.fetch(forKey: key) == nil, "\(index)")
+                #expect(try await cache.contains(forKey: key) == false, "\(index)")
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: Place.allCases)
+    func aLoadSavesAnEntryWithoutTheTagThatWasRemovedMeanwhile(place: Place) async throws {
+        let cities = try cache(place)
+        let source = Source(isOpen: false)
+        let loads = [["s"], []].map { tags in
+            Task { try await cities.fetch(forKey: "\(tags)", tags: Set(tags)) { try await source.load() } }
+        }
+        await source.hasRun(2)
+        try await cities.removeAll(tagged: "t")
+        // It is joined, too.
+        let joined = Task { try await cities.fetch(forKey: "[]") { City(name: "own", population: 1) } }
+        try await wait(for: 2, toAskFor: "[]", cities)
+        source.open()
+        for load in loads + [joined] { #expect(try await load.value.name == "loaded") }
+        #expect(try await cities.count() == 2)
+        // Removals before a load do not count.
+        let after = try await cities.fetch(forKey: "t", tags: ["t"]) { City(name: "after", population: 1) }
+        #expect(try await cities.fetch(forKey: "t") == after)
+    }
+
+    /// Once its entry has passed all conditions, and may have no name yet; also one that the disk refuses.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func aRemovalByTagDuringTheSaveOfALoadedValueWins(isRefused: Bool) async throws {
+        let store = AgreementTests.TestStore()
+        let cities = Cache<City>(over: store, clock: clock)
+        let remove: @Sendable () -> Void = { #expect(throws: Never.self) { try cities.removeAll(tagged: "t") } }
+        if isRefused {
+            store.state.withLock { $0.failsSaves = true }
+            store.beforeSave.withLock { $0 = remove }
+        } else {
+            store.duringSave.withLock { $0 = remove }
+        }
+        let loaded = try await cities.fetch(forKey: "a", tags: ["t"]) { City(name: "loaded", population: 1) }
+        #expect(loaded.name == "loaded")
+        #expect(try await cities.fetch(forKey: "a") == nil)
+        #expect(try await cities.fetch(forKey: "a", freshness: .latest) == nil)
+    }
+
+    @Test func removalsOfMoreTagsThanAreKeptCountForAllTags() {
+        var removals = TagRemovals()
+        removals.add("t")
+        let afterOne = removals.last
+        #expect(removals.include(["s", "t"], since: 0) && !removals.include(["s"], since: 0))
+        #expect(removals.include(nil, since: 0) && !removals.include([], since: 0))
+        #expect(!removals.include(["t"], since: afterOne) && !removals.include(nil, since: afterOne))
+        // Compared by their bytes.
+        removals.add("\u{e9}")
+        #expect(removals.include(["\u{e9}"], since: afterOne) && !removals.include(["e\u{301}"], since: afterOne))
+        for number in 0..<1_000 { removals.add("\(number)") }
+        #expect(removals.include(["s"], since: afterOne) && !removals.include([], since: afterOne))
+        #expect(!removals.include(["s"], since: removals.last - 1))
+        #expect(removals.include(["999"], since: removals.last - 1))
+        removals.forget()
+        #expect(!removals.include(["999"], since: removals.last))
+    }
+
     /// Removals at any moment of a load, many times: nothing that was loaded before comes back.
-    @Test(arguments: [false, true])
-    func noRemovalIsLost(everything: Bool) async throws {
-        let cities = try cache()
+    @Test(arguments: ["one", "everything", "tagged"], Place.allCases)
+    func noRemovalIsLost(removal: String, place: Place) async throws {
+        let cities = try cache(place)
         for round in 0..<200 {
             let loaded = Mutex(false)
             let load = Task {
-                try await cities.fetch(forKey: "a") {
+                try await cities.fetch(forKey: "a", tags: ["t"]) {
                     loaded.withLock { $0 = true }
                     return City(name: "\(round)", population: round)
                 }
             }
             while !loaded.withLock({ $0 }) { await pause() }
-            if everything { try await cities.removeAll() } else { try await cities.remove(forKey: "a") }
+            switch removal {
+            case "one": try await cities.remove(forKey: "a")
+            case "everything": try await cities.removeAll()
+            default: try await cities.removeAll(tagged: "t")
+            }
             _ = try await load.value
             // Either the load was done before the removal, or it does not count.
             #expect(try await cities.fetch(forKey: "a") == nil, "round \(round)")

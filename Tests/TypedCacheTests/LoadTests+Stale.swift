@@ -36,6 +36,71 @@ extension LoadTests {
         #expect(third.name == "third" && source.runs == 2)
     }
 
+    enum Background: CaseIterable, Sendable { case stale, ahead }
+
+    /// A producer that hangs in the background holds up the first fetch with a time limit, and no later one.
+    @Test(.timeLimit(.minutes(1)), arguments: Background.allCases, [false, true])
+    func aHungRefreshEndsWithTheLastTaskThatWaitsForIt(kind: Background, ignoresCancellation: Bool) async throws {
+        let cities = try cache()
+        let hung = Source(isOpen: false)
+        let options = LoadOptions(earlyRefresh: kind == .ahead ? 1e12 : nil)
+        let expiration = Expiration.after(.seconds(10)).servingStale(for: .seconds(kind == .stale ? 5 : 0))
+        let first = try await cities.fetch(forKey: "a", expiration: expiration) { City(name: "old", population: 1) }
+        #expect(first.name == "old")
+        if kind == .stale { clock.advance(by: 12) }
+        let served = try await cities.fetch(forKey: "a", options: options, expiration: expiration) {
+            // A task of its own is not cancelled with the load.
+            try await ignoresCancellation ? Task { try await hung.load() }.value : hung.load()
+        }
+        #expect(served.name == "old")
+        await hung.hasRun(1)
+        clock.advance(by: 3_600)
+        let waiting = (0..<2).map { _ in
+            Task { try await cities.fetch(forKey: "a") { City(name: "own", population: 2) } }
+        }
+        try await wait(for: 2, toAskFor: "a", cities)
+        waiting[0].cancel()
+        await #expect(throws: CancellationError.self) { try await waiting[0].value }
+        // The other one waits on.
+        try await wait(for: 1, toAskFor: "a", cities)
+        #expect(hung.cancellations == 0)
+        waiting[1].cancel()
+        await #expect(throws: CancellationError.self) { try await waiting[1].value }
+        #expect(hung.cancellations == (ignoresCancellation ? 0 : 1))
+        let later = try await cities.fetch(forKey: "a") { City(name: "later", population: 3) }
+        #expect(later.name == "later")
+        // Its late value is not saved.
+        let key = try EntryKey("a")
+        let isUnderWay = { cities.core.memory.withLock { $0.isUnderWay(key) } }
+        hung.open()
+        while isUnderWay() { await pause() }
+        #expect(try await cities.fetch(forKey: "a", freshness: .latest)?.name == "later")
+    }
+
+    /// A refresh that no task waits for goes on, and so does one that a task has waited for until it was done.
+    @Test(.timeLimit(.minutes(1))) func aRefreshOfSeveralKeysOutlivesAJoinThatWasServed() async throws {
+        let cities = try cache()
+        let expiration = Expiration.after(.seconds(10)).servingStale(for: .seconds(5))
+        for key in ["a", "b"] {
+            try await cities.save(City(name: "old", population: 1), forKey: key, expiration: expiration)
+        }
+        clock.advance(by: 12)
+        let source = Source(isOpen: false)
+        let stale = try await cities.fetch(forKeys: ["a", "b"]) { keys in
+            let city = try await source.load()
+            return Dictionary(uniqueKeysWithValues: keys.map { ($0, city) })
+        }
+        #expect(stale.values.map(\.name) == ["old", "old"])
+        await source.hasRun(1)
+        clock.advance(by: 3_600)
+        let joined = Task { try await cities.fetch(forKey: "a") { City(name: "own", population: 2) } }
+        try await wait(for: 1, toAskFor: "a", cities)
+        source.open()
+        #expect(try await joined.value.name == "loaded")
+        let other = try await cities.fetch(forKey: "b") { City(name: "own", population: 2) }
+        #expect(other.name == "loaded" && source.cancellations == 0)
+    }
+
     @Test func servesStaleValuesIfLoadingFails() async throws {
         let cities = try cache()
         let expiration = Expiration.after(.seconds(10)).servingStaleOnError(for: .seconds(60))

@@ -108,6 +108,25 @@ import Testing
         #expect(cities.statistics.loads == 1 && cities.statistics.misses == 1 && cities.statistics.hits == 2)
     }
 
+    @Test(.timeLimit(.minutes(1))) func aLoadGetsThePriorityOfTheHighestTaskThatWaitsForIt() async throws {
+        guard #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) else { return }
+        let cities = try cache()
+        let started = Source()
+        let low = Task(priority: .background) {
+            try await cities.fetch(forKey: "a") {
+                let city = try await started.load()
+                while Task.currentPriority < .high { await pause() }
+                return city
+            }
+        }
+        await started.hasRun(1)
+        let high = Task(priority: .high) {
+            try await cities.fetch(forKey: "a") { City(name: "own", population: 2) }
+        }
+        #expect(try await high.value.name == "loaded")
+        #expect(try await low.value.name == "loaded")
+    }
+
     @Test("100 concurrent loads of one key: one producer run")
     func oneProducerHoweverManyAsk() async throws {
         let cities = try cache()

@@ -1,8 +1,11 @@
 import Synchronization
+import TypedCache
 
 /// One load for all tasks that want the same at once.
 ///
-/// A task that is cancelled stops waiting; the load goes on for the others, and is cancelled with the last of them.
+/// A task that is cancelled stops waiting; the load goes on for the others, and is cancelled with the last of them. So is one
+/// that began in the background: the task's time limit may be over because the server hangs, and the next task must not have
+/// to wait for the same answer.
 final class InFlightLoads: Sendable {
     /// Loads of one name with results of different types are different ones.
     fileprivate struct Key: Hashable {
@@ -18,9 +21,9 @@ final class InFlightLoads: Sendable {
     fileprivate struct Load {
         let number: UInt64
         let task: Task<Void, Never>?
+        /// The highest priority of the tasks that began and joined it.
+        var priority: TaskPriority
         var waiters: [UInt64: CheckedContinuation<any Sendable, any Error>] = [:]
-        /// Whether it goes on when no task waits for it.
-        var isDetached = false
     }
 
     fileprivate struct State {
@@ -56,7 +59,7 @@ final class InFlightLoads: Sendable {
         return output
     }
 
-    /// Begins a load that goes on by itself, unless one of this name is under way. Tasks may join it.
+    /// Begins a load that needs no task to wait for it, unless one of this name is under way. Tasks may join it.
     ///
     /// - Parameter onFailure: is given the failure of `body`, also where tasks have joined, which get it, too.
     func start<Output: Sendable>(
@@ -66,17 +69,14 @@ final class InFlightLoads: Sendable {
     ) {
         let key = Key(name, Output.self)
         state.withLock { state in
-            guard !state.isEnded else { return }
-            if state.loads[key] != nil {
-                state.loads[key]?.isDetached = true
-                return
-            }
-            begin(key, in: &state, isDetached: true) {
+            guard !state.isEnded, state.loads[key] == nil else { return }
+            begin(key, in: &state) {
                 do {
                     return try await body()
                 } catch {
                     let failure = LoadFailure(error)
-                    onFailure(failure)
+                    // The error of a load that was given up tells nothing.
+                    if !Task.isCancelled { onFailure(failure) }
                     throw failure
                 }
             }
@@ -89,20 +89,23 @@ final class InFlightLoads: Sendable {
         _ continuation: CheckedContinuation<any Sendable, any Error>,
         _ body: @escaping @Sendable () async throws -> Output
     ) {
-        let refusal = state.withLock { state -> (any Error)? in
-            if Task.isCancelled { return CancellationError() }
-            if state.isEnded { return ModelCacheError.ended }
-            if state.loads[key] == nil { begin(key, in: &state, isDetached: false, body) }
+        let priority = Task.currentPriority
+        let (refusal, raised) = state.withLock { state -> ((any Error)?, Task<Void, Never>?) in
+            if Task.isCancelled { return (CancellationError(), nil) }
+            if state.isEnded { return (ModelCacheError.ended, nil) }
+            if state.loads[key] == nil { begin(key, in: &state, body) }
             state.loads[key]?.waiters[waiter] = continuation
-            return nil
+            guard let load = state.loads[key], load.priority < priority else { return (nil, nil) }
+            state.loads[key]?.priority = priority
+            return (nil, load.task)
         }
+        raised?.raise(to: priority)
         if let refusal { continuation.resume(throwing: refusal) }
     }
 
     private func begin<Output: Sendable>(
         _ key: Key,
         in state: inout State,
-        isDetached: Bool,
         _ body: @escaping @Sendable () async throws -> Output
     ) {
         state.last += 1
@@ -116,7 +119,7 @@ final class InFlightLoads: Sendable {
             }
             end(key, number: number, with: result)
         }
-        state.loads[key] = Load(number: number, task: task, isDetached: isDetached)
+        state.loads[key] = Load(number: number, task: task, priority: Task.currentPriority)
     }
 
     private func end(_ key: Key, number: UInt64, with result: Result<any Sendable, any Error>) {
@@ -139,7 +142,7 @@ final class InFlightLoads: Sendable {
             guard let continuation = state.loads[key]?.waiters.removeValue(forKey: waiter) else {
                 return (nil, nil, [])
             }
-            guard let load = state.loads[key], load.waiters.isEmpty, !load.isDetached else {
+            guard let load = state.loads[key], load.waiters.isEmpty else {
                 return (continuation, nil, [])
             }
             // Another task that comes now begins a load of its own.

@@ -110,6 +110,9 @@ extension CacheCore {
 
     /// Removes every entry that has a tag. Blocks on disk I/O.
     func removeAll(tagged tag: String) throws(CacheError) -> Int {
+        try checkUsable()
+        // Before any look: a loaded entry is either found, or not saved.
+        memory.noteRemoval(tagged: tag)
         var count = 0
         let unsaved = try unsavedEntries { $0.attributes.has(tag: tag) }
         for entry in unsaved where try remove(entry) { count += 1 }

@@ -25,7 +25,8 @@ struct NewEntry: Sendable {
 enum WriteRule: Sendable {
     /// Any entry, or none.
     case always
-    /// The entry that was there when a load began, or none: a write or removal since then stands.
+    /// The entry that was there when a load began, or none: a write or removal since then stands, one by a tag of the new
+    /// entry included.
     case ifUnchanged(since: MemoryTier.Start, lease: (any LoadLease)? = nil)
     /// The very entry that was read, or none.
     case ifStill(EntryInformation?)
@@ -45,7 +46,7 @@ extension CacheCore {
     ) throws(CacheError) -> Bool {
         try checkUsable()
         let key = new.key
-        guard let ticket = beginWrite(key, rule) else { return false }
+        guard let ticket = beginWrite(key, tags: new.attributes.tags, rule) else { return false }
         let saved: EntryInformation?
         do throws(StoreError) {
             if new.attributes.freshness(at: clock.now) == .useless {
@@ -108,17 +109,18 @@ extension CacheCore {
         since start: MemoryTier.Start,
         under rule: WriteRule
     ) throws(StoreError) -> EntryInformation? {
-        let condition = condition(new.key, since: start, under: rule)
+        let condition = condition(new, since: start, under: rule)
         let saved: EntryInformation?
         if case .ifUnchanged(_, let lease?) = rule {
             saved = try lease.save(new.archive, attributes: new.attributes) { condition?(nil) ?? true }
         } else {
             saved = try put(new, if: condition)
         }
-        guard case .ifUnchanged = rule, let saved, !memory.withLock({ $0.isOfThisEpoch(start) }) else {
-            return saved
-        }
-        // Everything was removed while this was saved, maybe just before it got its name.
+        let tags = new.attributes.tags
+        guard case .ifUnchanged = rule, let saved,
+            memory.withLock({ !$0.isOfThisEpoch(start) || $0.isRemoved(tags, since: start) })
+        else { return saved }
+        // Everything, or all with one of its tags, was removed while this was saved, maybe just before it got its name.
         do throws(StoreError) {
             try store.removeSave(of: saved)
         } catch {
@@ -131,13 +133,15 @@ extension CacheCore {
     /// The condition for a save under a rule; `nil` for none. Asked while no other caller can change the entry, so
     /// that a removal comes either before this or after the save.
     private func condition(
-        _ key: EntryKey,
+        _ new: NewEntry,
         since start: MemoryTier.Start,
         under rule: WriteRule
     ) -> ((EntryInformation?) -> Bool)? {
-        switch rule {
+        let (key, tags) = (new.key, new.attributes.tags)
+        return switch rule {
         case .always: nil
-        case .ifUnchanged: { [memory] _ in memory.withLock { $0.isCurrent(key, start) } }
+        case .ifUnchanged:
+            { [memory] _ in memory.withLock { $0.isCurrent(key, start) && !$0.isRemoved(tags, since: start) } }
         case .ifStill(let former):
             // The entry of a key with a tombstone counts as none.
             { [memory] entry in
@@ -152,7 +156,7 @@ extension CacheCore {
         since start: MemoryTier.Start,
         under rule: WriteRule
     ) throws(StoreError) -> Bool {
-        guard let condition = condition(new.key, since: start, under: rule) else {
+        guard let condition = condition(new, since: start, under: rule) else {
             if try store.remove(forKey: new.key.text) { recorder.record(.removed, new.key) }
             return true
         }
@@ -208,7 +212,7 @@ extension CacheCore {
 
     /// Removes the entry that was to be replaced by a save that failed early. Blocks on disk I/O.
     func failWrite(_ key: EntryKey, _ rule: WriteRule = .always) {
-        guard usage.isUsable, let ticket = beginWrite(key, rule) else { return }
+        guard usage.isUsable, let ticket = beginWrite(key, tags: [], rule) else { return }
         ticket.end(removeAfterFailure(key, rule))
     }
 
@@ -217,9 +221,9 @@ extension CacheCore {
     /// Begins to change a key's entry; memory loses the entry that it had, here and in the other caches.
     ///
     /// - Returns: `nil` if the loaded value is not wanted any more.
-    private func beginWrite(_ key: EntryKey, _ rule: WriteRule) -> WriteTicket? {
+    private func beginWrite(_ key: EntryKey, tags: [String], _ rule: WriteRule) -> WriteTicket? {
         guard case .ifUnchanged(let load, _) = rule else { return beginWrite(key) }
-        guard let begun = memory.withLock({ $0.beginWrite(key, after: load) }) else { return nil }
+        guard let begun = memory.withLock({ $0.beginWrite(key, after: load, tags: tags) }) else { return nil }
         loads.forgetFailure(key)
         prepareWrite(key)
         return WriteTicket(key, begun, core: self)
@@ -250,7 +254,9 @@ extension CacheCore {
     ) {
         release(
             memory.withLock { memory in
-                let dropped = memory.endWrite(key, since: start, tombstone, keeping: entry)
+                // Only a load has one that is unsaved.
+                let isRemoved = memory.isRemoved(unsaved?.attributes.tags ?? [], since: start)
+                let dropped = memory.endWrite(key, since: start, tombstone, keeping: isRemoved ? nil : entry)
                 if let entry, let unsaved { memory.markUnsaved(entry, as: unsaved) }
                 return dropped
             }

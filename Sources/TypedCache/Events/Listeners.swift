@@ -5,6 +5,7 @@ final class Listeners: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<CacheEvent>.Continuation] = [:]
         var next = 0
+        var isClosed = false
     }
 
     /// How many events wait for a listener at most; the oldest ones are dropped then.
@@ -26,8 +27,17 @@ final class Listeners: Sendable {
         gate.isHeard = observesEvents
     }
 
-    deinit {
-        for stream in state.withLock({ $0.streams }).values { stream.finish() }
+    deinit { close() }
+
+    /// Ends all streams: they give the events that they hold, and no more. A later one is at its end from the beginning.
+    func close() {
+        let streams = state.withLock { state in
+            defer { state.streams = [:] }
+            state.isClosed = true
+            gate.isHeard = observesEvents
+            return state.streams
+        }
+        for stream in streams.values { stream.finish() }
     }
 
     /// Whether there is an observer or a stream.
@@ -42,17 +52,22 @@ final class Listeners: Sendable {
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }
 
-    /// A stream of its own for one listener.
+    /// A stream of its own for one listener, until ``close()``.
     func stream() -> AsyncStream<CacheEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CacheEvent.self,
             bufferingPolicy: .bufferingNewest(Self.bufferCount)
         )
-        let number = state.withLock { state in
+        let number = state.withLock { state -> Int? in
+            if state.isClosed { return nil }
             state.next += 1
             state.streams[state.next] = continuation
             gate.isHeard = true
             return state.next
+        }
+        guard let number else {
+            continuation.finish()
+            return stream
         }
         continuation.onTermination = { [weak self] _ in self?.forget(number) }
         return stream

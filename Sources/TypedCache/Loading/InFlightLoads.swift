@@ -20,6 +20,8 @@ final class KeyLoad: @unchecked Sendable {
     let key: EntryKey
     /// The key's state when the load began: it tells whether the key has changed since.
     let start: MemoryTier.Start
+    /// The tags that its entry is to have; `nil` if the producer may choose others.
+    let tags: [String]?
     fileprivate let run: ProducerRun
     /// Tells its run from every other one, see ``LoadGraph``.
     var runNumber: Int { run.number }
@@ -28,9 +30,10 @@ final class KeyLoad: @unchecked Sendable {
     /// How many tasks wait for this key, or are about to.
     fileprivate var waiterCount = 0
 
-    fileprivate init(_ key: EntryKey, since start: MemoryTier.Start, by run: ProducerRun) {
+    fileprivate init(_ key: EntryKey, since start: MemoryTier.Start, tags: [String]?, by run: ProducerRun) {
         self.key = key
         self.start = start
+        self.tags = tags
         self.run = run
     }
 }
@@ -39,8 +42,11 @@ final class KeyLoad: @unchecked Sendable {
 ///
 /// Unchecked: as ``KeyLoad``.
 private final class ProducerRun: @unchecked Sendable {
-    /// Whether the run goes on by itself, without a task that waits for it.
-    let isBackground: Bool
+    /// Whether the run goes on by itself, without a task that waits for it. Not once a waiting task was cancelled: its time
+    /// limit may be over because the producer hangs, and the next task must not have to wait for that producer, too.
+    var isBackground: Bool
+    /// The highest priority of the tasks that began and joined it.
+    var priority: TaskPriority
     let number = LoadGraph.makeNumber()
     var loads: [KeyLoad] = []
     var task: Task<Void, Never>?
@@ -50,7 +56,10 @@ private final class ProducerRun: @unchecked Sendable {
     var unfinishedCount = 0
     var isGivenUp = false
 
-    init(isBackground: Bool) { self.isBackground = isBackground }
+    init(isBackground: Bool, priority: TaskPriority) {
+        self.isBackground = isBackground
+        self.priority = priority
+    }
 }
 
 /// The keys that are being loaded: one producer for each, however many tasks ask.
@@ -104,6 +113,7 @@ final class InFlightLoads: Sendable {
     /// Joins the loads of some keys, and begins one for each key that has none that may be joined.
     ///
     /// - Parameters:
+    ///   - tags: the tags that the entries of new loads are to have; `nil` if the producer may choose others.
     ///   - isBackground: whether no task waits: then only new loads are begun, and there are no waiters.
     ///   - mayJoin: whether a load may have the value that its key has now; must not block. A load that may not goes on for
     ///     the tasks that wait for it.
@@ -112,46 +122,55 @@ final class InFlightLoads: Sendable {
     ///     ``finish(_:_:)`` for each of them.
     func join(
         _ keys: [EntryKey],
+        tags: [String]?,
         isBackground: Bool,
         mayJoin: (KeyLoad) -> Bool,
         begin: (EntryKey) -> MemoryTier.Start,
         start: ([KeyLoad]) -> Task<Void, Never>
     ) -> [Waiter] {
-        let (waiters, run) = change { state -> ([Waiter], ProducerRun?) in
-            let run = ProducerRun(isBackground: isBackground)
+        let priority = Task.currentPriority
+        let (waiters, run, raised) = change { state -> ([Waiter], ProducerRun?, [Task<Void, Never>]) in
+            let run = ProducerRun(isBackground: isBackground, priority: priority)
             var waiters: [Waiter] = []
+            var raised: [Task<Void, Never>] = []
             for key in keys {
                 let load: KeyLoad
                 let known = state.loads[key].flatMap { mayJoin($0) ? $0 : nil }
                 if let known {
                     load = known
                 } else {
-                    load = KeyLoad(key, since: begin(key), by: run)
+                    load = KeyLoad(key, since: begin(key), tags: tags, by: run)
                     run.loads.append(load)
                     run.unfinishedCount += 1
                     state.loads[key] = load
                 }
                 if isBackground { continue }
+                if load.run.priority < priority {
+                    load.run.priority = priority
+                    if let task = load.run.task { raised.append(task) }
+                }
                 state.lastWaiter += 1
                 load.waiterCount += 1
                 load.run.waiterCount += 1
                 waiters.append(Waiter(load: load, isFirst: known == nil, number: state.lastWaiter))
             }
-            return (waiters, run.loads.isEmpty ? nil : run)
+            return (waiters, run.loads.isEmpty ? nil : run, raised)
         }
+        for task in raised { task.raise(to: priority) }
         guard let run else { return waiters }
         let task = start(run.loads)
-        let isGivenUp = state.withLock { _ in
+        let (isGivenUp, wanted) = state.withLock { _ in
             if run.unfinishedCount > 0 { run.task = task }
-            return run.isGivenUp
+            return (run.isGivenUp, run.priority)
         }
+        if wanted > priority { task.raise(to: wanted) }
         if isGivenUp { task.cancel() }
         return waiters
     }
 
     /// Suspends until a load is finished, or the current task is cancelled.
     ///
-    /// When all tasks that waited for a producer are cancelled, so is the producer.
+    /// When all tasks that waited for a producer are cancelled, so is the producer, also one that began in the background.
     nonisolated(nonsending) func outcome(of waiter: Waiter) async -> LoadOutcome {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
@@ -168,17 +187,17 @@ final class InFlightLoads: Sendable {
         }
     }
 
-    /// Gives up a load without waiting for it.
+    /// Gives up a load without waiting for it. One in the background goes on: its own producer may be the one that asked.
     func withdraw(_ waiter: Waiter) {
         let left = change { state in
             defer { state.cancelled.remove(waiter.number) }
-            return Self.leave(waiter, &state)
+            return Self.leave(waiter, &state, isCancelled: false)
         }
         left.task?.cancel()
     }
 
     private func leave(_ waiter: Waiter) {
-        let left = change { Self.leave(waiter, &$0) }
+        let left = change { Self.leave(waiter, &$0, isCancelled: true) }
         left.task?.cancel()
         left.continuation?.resume(returning: LoadOutcome.cancelled)
     }
@@ -187,10 +206,12 @@ final class InFlightLoads: Sendable {
 
     /// Takes a waiter out, and gives up the producer's run if no task waits for it any more.
     ///
+    /// - Parameter isCancelled: whether the task that waited was cancelled: then the run does not go on by itself any more.
     /// - Returns: the continuation of the task that waited, and the task of the run that was given up; `nil` for none.
     private static func leave(
         _ waiter: Waiter,
-        _ state: inout State
+        _ state: inout State,
+        isCancelled: Bool
     ) -> (continuation: Continuation?, task: Task<Void, Never>?) {
         let load = waiter.load
         guard load.outcome == nil else { return (nil, nil) }
@@ -199,10 +220,11 @@ final class InFlightLoads: Sendable {
         if continuation == nil { state.cancelled.insert(waiter.number) }
         load.waiterCount -= 1
         load.run.waiterCount -= 1
+        if isCancelled { load.run.isBackground = false }
         return (continuation, giveUpIfUnwanted(load.run, &state))
     }
 
-    /// Gives up a producer's run if no task waits for it any more, unless it runs in the background.
+    /// Gives up a producer's run if no task waits for it any more, unless it goes on by itself.
     ///
     /// - Returns: the task to be cancelled; `nil` for none.
     private static func giveUpIfUnwanted(_ run: ProducerRun, _ state: inout State) -> Task<Void, Never>? {

@@ -200,7 +200,7 @@ extension LoadPlan {
         if attributes.expiresAt != nil { attributes.loadTime = loadTime }
         let new = try Cache<Value>.newEntry(value, forKey: load.key, attributes, as: form)
         core.recorder.record(.loaded, load.key)
-        if case .some(nil) = lease { return end(load, unsavedOnServer: new.entry) }
+        if case .some(nil) = lease { return end(load, unsavedOnServer: new.entry, tags: attributes.tags) }
         let (core, keepsUnsaved) = (core, options.keepsUnsaved)
         let rule = WriteRule.ifUnchanged(since: load.start, lease: lease ?? nil)
         await core.queues.run(load.key) {
@@ -215,10 +215,12 @@ extension LoadPlan {
     }
 
     /// Ends a load whose value a server cannot be given: memory keeps it for a while if the server does not answer.
-    private func end(_ load: KeyLoad, unsavedOnServer entry: MemoryEntry) {
+    private func end(_ load: KeyLoad, unsavedOnServer entry: MemoryEntry, tags: [String]) {
         if let time = core.remote?.keepingTime(ofKey: load.key.text), time > .zero {
             core.release(
-                core.memory.withLock { $0.endRead(load.key, load.start, keeping: entry, servedUntil: .now + time) }
+                core.memory.withLock { memory in
+                    memory.endRead(load.key, load.start, keeping: entry, tags: tags, servedUntil: .now + time)
+                }
             )
             core.loads.finish(load, .loaded(entry))
         } else {
@@ -271,7 +273,7 @@ extension LoadPlan {
         // The error of a producer that was told to stop says nothing about the value.
         if Task.isCancelled { return end(load, .failed(error)) }
         core.recorder.record(.loadFailed, load.key, cause: error)
-        if let time = options.failureLifetime {
+        if let time = options.failureLifetime, isCurrent(load) {
             core.loads.remember(error, of: load, at: core.now, for: time / .seconds(1))
         }
         end(load, .failed(error))

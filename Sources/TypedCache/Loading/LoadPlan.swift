@@ -147,13 +147,21 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         return await core.loads.outcome(of: waiter)
     }
 
+    /// Whether a load's answer may be from behind every change that the cache has heard of.
+    func isCurrent(_ load: KeyLoad) -> Bool {
+        core.memory.withLock { memory in
+            memory.isUnchangedElsewhere(load.key, load.start) && !memory.isRemoved(load.tags, since: load.start)
+        }
+    }
+
     private func join(
         _ keys: [EntryKey],
         isBackground: Bool,
         _ known: [EntryKey: Date] = [:]
     ) -> [InFlightLoads.Waiter] {
-        core.loads.join(keys, isBackground: isBackground) { load in
-            core.memory.withLock { $0.isUnchangedElsewhere(load.key, load.start) }
+        // A producer that is given former values may choose tags of its own.
+        core.loads.join(keys, tags: revalidates ? nil : tags, isBackground: isBackground) { load in
+            isCurrent(load)
         } begin: { key in
             let start = core.memory.withLock { $0.beginRead(key) }
             core.foreignChanges?.expect(key)

@@ -124,10 +124,18 @@ struct MemoryTier {
 
     /// Begins to save a value that was loaded since an operation began.
     ///
-    /// - Returns: `nil` if the key was written meanwhile, or everything removed: then that change stands.
-    mutating func beginWrite(_ key: EntryKey, after load: Start) -> BegunWrite? {
-        isCurrent(key, load) ? beginWrite(key) : nil
+    /// - Parameter tags: the entry's tags.
+    /// - Returns: `nil` if the key was written meanwhile, or everything removed, or all entries with one of the tags: then
+    ///   that change stands.
+    mutating func beginWrite(_ key: EntryKey, after load: Start, tags: [String]) -> BegunWrite? {
+        isCurrent(key, load) && !isRemoved(tags, since: load) ? beginWrite(key) : nil
     }
+
+    /// Whether a removal by one of an entry's tags began since; `nil` stands for any tags.
+    func isRemoved(_ tags: [String]?, since start: Start) -> Bool { traffic.isRemoved(tags, since: start) }
+
+    /// All entries with a tag are about to be removed: loads that are under way save none any more.
+    mutating func noteRemoval(tagged tag: String) { traffic.noteRemoval(tagged: tag) }
 
     /// Whether no write of the key began since, or was under way then, and not everything was removed.
     func isCurrent(_ key: EntryKey, _ start: Start) -> Bool { traffic.isCurrent(key, start) }
@@ -301,13 +309,16 @@ struct MemoryTier {
 
     /// Ends the reading of a value that was loaded, but could not be saved because the store does not answer: until
     /// then it is served, as long as the store does not answer.
+    ///
+    /// - Parameter tags: the entry's tags.
     mutating func endRead(
         _ key: EntryKey,
         _ start: Start,
         keeping entry: MemoryEntry,
+        tags: [String],
         servedUntil: ContinuousClock.Instant
     ) -> Dropped {
-        let isWanted = isCurrent(key, start) && !traffic.isRemovingAll
+        let isWanted = isCurrent(key, start) && !traffic.isRemovingAll && !isRemoved(tags, since: start)
         var dropped = end(key, start, isWrite: false, keeping: nil)
         if isWanted {
             keep(entry, as: Doubt(entry: entry, servedUntil: servedUntil), &dropped)

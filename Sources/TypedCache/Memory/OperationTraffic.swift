@@ -18,6 +18,8 @@ struct OperationTraffic {
         fileprivate let isContended: Bool
         /// The number of the last failure that left a tombstone, see ``Tombstones``.
         let lastFailure: Int
+        /// The number of the last removal by tag, see ``TagRemovals``.
+        fileprivate let lastTagRemoval: Int
     }
 
     /// Whether the entry of an operation that ends may be kept.
@@ -64,6 +66,7 @@ struct OperationTraffic {
     private var doubts = 0
     /// How many removals of everything are under way, in all caches of the directory.
     private var removals = 0
+    private var tagRemovals = TagRemovals()
 
     // MARK: Operations
 
@@ -77,7 +80,8 @@ struct OperationTraffic {
             invalidations: invalidations,
             doubts: (state.doubts, doubts),
             isContended: isContended,
-            lastFailure: Tombstones.lastFailure
+            lastFailure: Tombstones.lastFailure,
+            lastTagRemoval: tagRemovals.last
         )
     }
 
@@ -145,6 +149,19 @@ struct OperationTraffic {
     mutating func noteDoubt(_ key: EntryKey) { keys[key]?.doubts += 1 }
     mutating func noteDoubtOfAll() { doubts += 1 }
     mutating func noteInvalidationOfAll() { invalidations += 1 }
+
+    // MARK: Removals by tag
+
+    /// All entries with a tag are about to be removed.
+    mutating func noteRemoval(tagged tag: String) {
+        // Without an operation that is under way there is no start to be compared with it.
+        if keys.isEmpty { tagRemovals.forget() } else { tagRemovals.add(tag) }
+    }
+
+    /// Whether a removal by one of these tags began since; `nil` stands for any tags.
+    func isRemoved(_ tags: [String]?, since start: Start) -> Bool {
+        tagRemovals.include(tags, since: start.lastTagRemoval)
+    }
 
     // MARK: Removals of everything
 

@@ -188,6 +188,13 @@ final class SharedMemory: Sendable {
         }
     }
 
+    // MARK: Removing by tag
+
+    /// Tells all caches of the directory that all entries with a tag are about to be removed.
+    func noteRemoval(tagged tag: String) {
+        for member in [self] + siblings { member.withLock { $0.noteRemoval(tagged: tag) } }
+    }
+
     // MARK: Removing everything
 
     /// The disk has nothing that a tombstone of any cache of the directory would hide.

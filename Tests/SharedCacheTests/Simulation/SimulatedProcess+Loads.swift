@@ -104,7 +104,9 @@ extension SimulatedProcess {
         let producer = oracle.beginProducer(key.text, by: number, isLeased: load.lease != nil, since: load.since)
         after(load.time) { [self] in
             let version = oracle.endProducer(producer, tags: load.tags)
-            guard let lease = load.lease, let begun = memory.beginWrite(key.entry, after: load.start) else {
+            guard let lease = load.lease,
+                let begun = memory.beginWrite(key.entry, after: load.start, tags: load.tags)
+            else {
                 return end(load, .found(version))
             }
             let new = makeEntry(key, version, lifetime: nil, tags: load.tags)

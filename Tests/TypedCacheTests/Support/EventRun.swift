@@ -143,7 +143,7 @@ final class EventRun {
     /// Waits until nothing is being loaded for a key: joins the load, or begins one of its own that is over at once.
     private func waitForLoad(of key: String) async throws {
         let core = cities.core
-        let waiters = try core.loads.join([EntryKey(key)], isBackground: false) { _ in
+        let waiters = try core.loads.join([EntryKey(key)], tags: [], isBackground: false) { _ in
             true
         } begin: { key in
             core.memory.withLock { $0.beginRead(key) }
