@@ -201,6 +201,7 @@ struct sigaction {
 #define SIGINT 2
 #define SIGQUIT 3
 #define SIGPIPE 13
+#define SIGXFSZ 25
 #define SIGTERM 15
 #define SIGTSTP 18
 #define SIGCONT 19
