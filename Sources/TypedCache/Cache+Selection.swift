@@ -51,7 +51,7 @@ extension Cache {
     /// ```
     ///
     /// Entries that have expired are chosen from, too, as long as they are on disk, since a fetch that loads may still
-    /// return them (``Expiration/servingStale(_:)``). Entries that a newer version wrote cannot be read here, and stay.
+    /// return them (``Expiration/servingStale(for:)``). Entries that a newer version wrote cannot be read here, and stay.
     ///
     /// - Parameter isChosen: is given each entry once, in no order. It may use the cache.
     /// - Returns: how many were removed, expired ones included.
