@@ -141,6 +141,62 @@ import Testing
         }
     }
 
+    enum Shortening: CaseIterable { case damagedBit, damagedByte, cutByHand, removalOfAll }
+
+    /// Another process has made the log shorter, and appended one record beyond its former end: for a process that knows
+    /// that end, the bytes behind it are the middle of a record, and no write that was cut short.
+    @Test(arguments: Shortening.allCases, [true, false])
+    func noRecordIsCutThatBeginsBeforeTheKnownEnd(way: Shortening, onlyReads: Bool) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let first = try PackedStore(directory: path, create: true)
+            for number in 0..<10 { try save("old \(number)", "m\(number)", in: first) }
+            try save("old", "k", in: first)
+            let segment = path + "/00000001.segment"
+            let end = try #require(FileManager.default.contents(atPath: segment)?.count)
+            try save("z", "z", in: first)
+            first.finishUpkeep()
+            let failing = Failing()
+            switch way {
+            case .damagedBit, .damagedByte:
+                let file = try #require(FileHandle(forUpdatingAtPath: segment))
+                try file.seek(toOffset: UInt64(end + 3))
+                let byte = try #require(try file.read(upToCount: 1)?.first)
+                try file.seek(toOffset: UInt64(end + 3))
+                try file.write(contentsOf: [byte ^ (way == .damagedBit ? 4 : 7)])
+                try file.close()
+            case .cutByHand:
+                let file = try #require(FileHandle(forUpdatingAtPath: segment))
+                try file.truncate(atOffset: UInt64(end + 10))
+                try file.close()
+            case .removalOfAll: break
+            }
+            let layer = failing.layer(ENOSPC) { $0.operation == .makeFile }
+            let second = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
+            if way == .removalOfAll {
+                // As on a full volume: the last segment is emptied in place.
+                failing.isOn.store(true, ordering: .relaxed)
+                try second.removeAll()
+                failing.isOn.store(false, ordering: .relaxed)
+            }
+            var random = SeededGenerator(seed: 1)
+            let noise = (0..<12_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+            try second.save(noise, forKey: "k", storedAt: .now, expiresAt: nil)
+            let remaining = way == .removalOfAll ? nil : "old 3"
+            if !onlyReads {
+                try save("mine", "mine", in: first)
+                #expect(try first.remove(forKey: "m1") == (way != .removalOfAll))
+            }
+            for store in [first, second, try PackedStore(directory: path, create: true)] {
+                #expect(try store.fetch(forKey: "k")?.archive == noise)
+                #expect(try value("m3", in: store) == remaining)
+                if !onlyReads {
+                    #expect(try value("mine", in: store) == "mine")
+                    #expect(try value("m1", in: store) == nil)
+                }
+            }
+        }
+    }
+
     /// A process may be killed between a seal and the next segment.
     @Test func aSealWithoutANextSegmentKeepsNobodyWaiting() throws {
         try withTemporaryDirectory(inMemory: true) { path in

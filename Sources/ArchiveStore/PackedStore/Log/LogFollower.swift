@@ -70,14 +70,19 @@ struct LogFollower: Sendable {
             if size < current.end { throw status.stale() }
             if size == current.end || size == longByteCount, !isOpening { return }
             longByteCount = nil
+            var isIntact = true
             do throws(SystemError) {
                 var scanner = SegmentScanner(current.segment, from: current.end, to: size)
                 // Wherever the scan ends, so that no record is applied twice.
                 defer { tail.set(current.segment, end: scanner.offset) }
                 while !log.chain.isSealed, let step = try scanner.next() { try take(step, in: &log) }
+                if !isOpening, scanner.offset == current.end {
+                    isIntact = try hasLastRecord(of: log, endingAt: current.end, in: current.segment)
+                }
             } catch {
                 throw StoreError(error, path: segments.path(current.segment.number), action: "following a segment")
             }
+            if !isIntact { throw status.stale() }
             if log.chain.isSealed { continue }
             // A seal comes before the next segment: if that is there, the seal is damaged.
             guard try advance(from: current, unsealedAt: size, in: &log) else {
@@ -85,6 +90,29 @@ struct LogFollower: Sendable {
                 if size - end > Self.shortByteCount { longByteCount = size }
                 return
             }
+        }
+    }
+
+    /// Whether the last known record is still where it was.
+    ///
+    /// Otherwise another process has made the tail shorter, and has appended a record that goes beyond the known end: the
+    /// bytes there look like a write that was cut short, and are the middle of that record.
+    private func hasLastRecord(
+        of log: borrowing SegmentLog,
+        endingAt end: Int,
+        in segment: Segment
+    ) throws(SystemError) -> Bool {
+        guard let last = log.previous else { return true }
+        let start = end - last.byteCount
+        // It is in the segment before.
+        guard start >= segment.headerByteCount ?? 0 else { return true }
+        let head = try segment.file.read(min(last.byteCount, Record.largestHeadByteCount), at: start)
+        let place = RecordPlace(segment: segment.number, offset: UInt32(clamping: start))
+        do throws(RecordFault) {
+            let record = try Record(head: head, at: place)
+            return record.byteCount == last.byteCount && reader.digest(of: record).high == last.hash
+        } catch {
+            return false
         }
     }
 
