@@ -125,12 +125,13 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, Sendable {
         state.withLock { $0.pending[task.taskIdentifier]?.heard = .now }
         // A URL that is not of HTTP is not followed: the redirect itself is the answer then.
         guard let target = Origin(request.url) else { return completionHandler(nil) }
-        var request = request
-        // A redirect that keeps the method keeps the body, which is lost on Linux.
-        if let original = task.originalRequest, request.httpMethod == original.httpMethod, request.httpBody == nil {
-            request.httpBody = original.httpBody
-        }
+        #if canImport(FoundationNetworking)
+            // A redirect that keeps the method keeps the body, which URLSession does not send again on Linux.
+            let hasBody = !["GET", "HEAD"].contains(request.httpMethod ?? "GET")
+            if hasBody, [307, 308].contains(response.statusCode) { return completionHandler(nil) }
+        #endif
         guard target != Origin(response.url) else { return completionHandler(request) }
+        var request = request
         for name in SecretHeaders.names { request.setValue(nil, forHTTPHeaderField: name) }
         completionHandler(request)
     }

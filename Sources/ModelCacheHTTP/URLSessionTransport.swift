@@ -15,7 +15,8 @@ import TypedCache
 ///
 /// It keeps no answers, for `ModelCache` does, and asks no cache of the system: each request goes to the
 /// server. It keeps no cookies unless the session is configured to. Redirects are followed, as many as the system allows; to
-/// another scheme, host or port without `Authorization`, `Cookie` and `Proxy-Authorization`. A server that asks for
+/// another scheme, host or port without `Authorization`, `Cookie` and `Proxy-Authorization`. On Linux a redirect of a request
+/// with a body that is to be sent again (307, 308) is returned as the answer, for URLSession would send it empty. A server that asks for
 /// credentials which the session does not have is not waited for: its answer, 401 or 407, is returned as any other.
 ///
 /// The session ends with the object, after the requests that are under way.
