@@ -112,11 +112,11 @@ import Testing
         let script = """
             import json, plistlib, sys
             lines = open(sys.argv[1] + '/index.ndjson', encoding='utf-8').read().splitlines()
-            for line in lines[1:]:
+            for line in lines[1:-1]:
                 entry = json.loads(line)
                 archive = plistlib.load(open(sys.argv[1] + '/' + entry['file'], 'rb'))
                 assert archive['$archiver'] == 'NSKeyedArchiver' and 'record number ' + entry['key'][1:] in archive['$objects']
-            assert len(lines) == 1501
+            assert len(lines) == 1502 and json.loads(lines[-1]) == {'end': 1500}
             """
         python.arguments = ["python3", "-c", script, folder]
         do { try python.start() } catch { return }
