@@ -11,7 +11,7 @@ import Testing
         var sizes: [Int]?
     }
 
-    /// Of the same name whatever it holds.
+    /// Archived under one name for every type of value.
     private struct Holder<Value: Codable>: Codable, NamedInArchives {
         static var archivedName: String { "Tests.Holder" }
         var value: Value
@@ -35,7 +35,7 @@ import Testing
         }
         return (
             isRefused { _ = try KeyedUnarchiver.unarchivedValue(of: Settings.self, from: root) },
-            // A dictionary is what JSON has for an object, so that one is read by its keys.
+            // JSON writes an object as a dictionary, so a dictionary is read by its keys.
             value is [String: Int]
                 || isRefused { _ = try KeyedUnarchiver.unarchivedValue(of: Holder<Settings>.self, from: member) }
         )

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// Also those that only `onFailure` is told.
+    /// Also errors that only `onFailure` is told of.
     @Test func everyErrorOfALoadNamesItsModelOrList() async throws {
         let stage = try Stage()
         let models = try await stage.open()

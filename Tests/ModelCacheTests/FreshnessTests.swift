@@ -139,7 +139,7 @@ import TypedCache
         await expect(.status) { _ = try await models.fetch(User.self, id: 3) }
     }
 
-    /// Of an answer that must not be used unconfirmed, a confirmation that says nothing of that changes nothing.
+    /// A 304 without `Cache-Control` leaves the `no-cache` of the former answer in force.
     @Test(arguments: [["Cache-Control": "no-cache"], ["Pragma": "no-cache"]] as [ModelHeaders])
     func aConfirmedModelIsStillNotUsedUnconfirmed(headers: ModelHeaders) async throws {
         let stage = try Stage()
@@ -273,7 +273,7 @@ import TypedCache
         stage.server.hold("/users/1")
         #expect(try await models.fetch(User.self, id: 1, .staleWhileRevalidate).name == "a")
         await stage.server.requested(1)
-        // One that is cancelled before it waits ends nothing; once one did, the next one asks the server itself.
+        // A fetch that is cancelled before it waits ends no load. After one that waited, the next fetch asks the server itself.
         while stage.server.requests.count < 2 {
             let waiting = Task { try await models.fetch(User.self, id: 1, .reload) }
             try await Task.sleep(for: .milliseconds(20))

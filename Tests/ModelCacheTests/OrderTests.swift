@@ -323,10 +323,7 @@ private final class OvertakingServer: ModelTransport {
     /// The server may have answered before it had the change.
     @Test func aChangeOfAListThatIsLoadedForTheFirstTimeIsNotLostToTheAnswer() async throws {
         let stage = try Stage()
-        stage.server.answerFeed("swift", [1, 2, 3])
-        stage.server.hold("/articles?topic=swift")
-        let models = try await stage.open()
-        let feed = Feed(topic: "swift")
+        let (models, feed) = (try await stage.openHoldingFeed([1, 2, 3]), Feed(topic: "swift"))
         async let fetched = models.fetch(feed)
         await stage.server.requested(1)
         let added = Article(id: 9, title: "nine", author: Link(7))
@@ -346,10 +343,7 @@ private final class OvertakingServer: ModelTransport {
 
     @Test func changesOfManyListsThatAreNotStoredAreNotKeptForEver() async throws {
         let stage = try Stage()
-        stage.server.answerFeed("swift", [1, 2, 3])
-        stage.server.hold("/articles?topic=swift")
-        let models = try await stage.open()
-        let feed = Feed(topic: "swift")
+        let (models, feed) = (try await stage.openHoldingFeed([1, 2, 3]), Feed(topic: "swift"))
         async let fetched = models.fetch(feed)
         await stage.server.requested(1)
         try await models.change { $0.remove(id: 2, from: feed) }
@@ -365,7 +359,7 @@ private final class OvertakingServer: ModelTransport {
         #expect(stage.server.requests.count == 2)
     }
 
-    /// Else the news of the answer would be lost, and an old value count as fresh.
+    /// Without a second request, the answer's news would be lost, and an old value would count as fresh.
     @Test(arguments: ["model", "several", "list"]) func aLoadDuringWhichTheProgramChangesTheEntryAsksAgain(
         kind: String
     )

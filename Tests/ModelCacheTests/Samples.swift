@@ -76,6 +76,13 @@ struct Stage: ~Copyable {
             onFailure: { failures.add($0) }
         )
     }
+
+    /// Opens a cache, of whose feed on Swift the answer is held.
+    func openHoldingFeed(_ ids: [Int]) async throws -> ModelCache {
+        server.answerFeed("swift", ids)
+        server.hold("/articles?topic=swift")
+        return try await open()
+    }
 }
 
 final class Failures: Sendable {

@@ -60,7 +60,7 @@ import TypedCache
         #expect(stage.failures.all.isEmpty)
     }
 
-    /// Where nothing may be shown in the place of the answer.
+    /// No stored value may be shown in the place of the answer.
     @Test(arguments: ["missing", "must-revalidate", "one of several"])
     func aSlowServerIsWaitedForAllTheSame(reason: String) async throws {
         let stage = try Stage()

@@ -160,7 +160,7 @@ extension LoadTests {
 
     enum Tagging: CaseIterable, Sendable { case byFetch, byProducer, byFetchOfMany }
 
-    /// Whether there is no entry, or one that has expired.
+    /// Whether the key has no entry, or an expired one.
     @Test(.timeLimit(.minutes(1)), arguments: Place.allCases, Tagging.allCases)
     func aLoadSavesNoEntryWithATagThatWasRemovedMeanwhile(place: Place, tagging: Tagging) async throws {
         let cities = try cache(place)

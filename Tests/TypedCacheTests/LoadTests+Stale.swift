@@ -61,7 +61,7 @@ extension LoadTests {
         try await wait(for: 2, toAskFor: "a", cities)
         waiting[0].cancel()
         await #expect(throws: CancellationError.self) { try await waiting[0].value }
-        // The other one waits on.
+        // The second task still waits.
         try await wait(for: 1, toAskFor: "a", cities)
         #expect(hung.cancellations == 0)
         waiting[1].cancel()
@@ -77,7 +77,7 @@ extension LoadTests {
         #expect(try await cities.fetch(forKey: "a", freshness: .latest)?.name == "later")
     }
 
-    /// A refresh that no task waits for goes on, and so does one that a task has waited for until it was done.
+    /// A refresh goes on without a waiting task, also after a task has waited for one of its keys until that was loaded.
     @Test(.timeLimit(.minutes(1))) func aRefreshOfSeveralKeysOutlivesAJoinThatWasServed() async throws {
         let cities = try cache()
         let expiration = Expiration.after(.seconds(10)).servingStale(for: .seconds(5))

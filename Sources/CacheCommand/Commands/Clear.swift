@@ -18,7 +18,7 @@ struct Clear: Subcommand {
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         if !isConfirmed, environment.confirm == nil { throw CommandFailure.unconfirmed }
-        // First, so that nobody is asked about a cache that is not there.
+        // Opened before the question, so that a missing cache is an error and no question.
         let cache = try environment.backend.open(self.cache.selection())
         if !isConfirmed, let confirm = environment.confirm {
             let name = EscapedText(self.cache.name, limit: 200)

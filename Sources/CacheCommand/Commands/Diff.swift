@@ -197,7 +197,7 @@ struct CacheDifference {
         let former: RecordValue?
         let latter: RecordValue?
 
-        /// Both values, with their types or their characters' numbers where nothing else tells them apart.
+        /// Both values, with their types or their characters' numbers where their texts look alike.
         var prose: String {
             let text = { (value: RecordValue?) in value.map { JSONWriter.text($0, isIndented: false) } ?? "none" }
             var (formerText, latterText) = (text(former), text(latter))

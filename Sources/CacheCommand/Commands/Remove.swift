@@ -119,7 +119,7 @@ struct Remove: Subcommand {
         /// Entries that were removed, or would be.
         var selected = 0
         var missingCount = 0
-        /// The keys of those, where they are printed: they may be millions.
+        /// The missing keys, only where they are printed: they may be millions.
         var missing: [String] = []
         var invalid = 0
     }

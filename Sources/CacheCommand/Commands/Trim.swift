@@ -37,7 +37,7 @@ struct Trim: Subcommand {
 struct TrimSummary: Sendable, Equatable {
     /// Expired entries that were removed.
     var expiredCount: Int?
-    /// Others that were given up.
+    /// Fresh entries that were given up.
     var evictedCount: Int?
 
     /// For people, in one line.

@@ -40,8 +40,7 @@ final class ExchangeFolder: Sendable {
 
     /// Gives each name but `.` and `..` to `body`, in no particular order, until `body` returns `false`.
     ///
-    /// - Parameter body: gets also whether the name is UTF-8. One that is not comes with its bytes repaired, and no file is
-    ///   found by it.
+    /// - Parameter body: gets also whether the name is UTF-8. Another name comes with its bytes repaired, and finds no file.
     func forEachName(_ body: (_ name: String, _ isText: Bool) throws -> Bool) throws {
         // Opened again, since the position in a listing belongs to the open directory.
         let again = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)

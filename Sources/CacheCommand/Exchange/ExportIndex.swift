@@ -20,7 +20,8 @@ import Foundation
 //     tags                                strings; missing means none
 //
 // Versions 1 and 2 have no last line of that kind. A date that has no exact text, before the year 0000 say, is a number of
-// seconds since 2001 in UTC; in version 1 every date is. Infinite times are the strings "Infinity" and "-Infinity". Other fields are ignored.
+// seconds since 2001 in UTC; in version 1 every date is. Infinite times are the strings "Infinity" and "-Infinity".
+// Unknown fields are ignored.
 enum ExportIndex {
     static let fileName = "index.ndjson"
     static let header: Record = ["format": .string(format), "version": .int(version)]
@@ -30,7 +31,7 @@ enum ExportIndex {
     private static let versionWithEnd: Int64 = 3
     private static let endField = "end"
 
-    /// The last line, behind those of so many entries.
+    /// The last line of an index with so many entries.
     static func end(after count: Int) -> Record { [endField: .count(count)] }
 
     /// The number of entries that a line gives as the last one; `nil` for the line of an entry.
@@ -111,8 +112,8 @@ struct ExportIndexReader {
     /// How many bytes the lines given so far take.
     var bytesConsumed: Int { source.bytesConsumed }
 
-    /// Why the lines are not those of a whole export, once ``next()`` has given the last one; `nil` if they are, or the
-    /// version of the index does not tell.
+    /// Why the index is not that of a whole export, once ``next()`` has given the last entry; `nil` for a whole export, and
+    /// for versions of the index that do not tell.
     var shortfall: ExportShortfall? {
         guard hasEnd else { return nil }
         guard let end else { return .interrupted(count: count) }
@@ -139,7 +140,7 @@ struct ExportIndexReader {
     }
 }
 
-/// Why the lines of an index are not those of a whole export.
+/// Why an index is not that of a whole export.
 enum ExportShortfall: Sendable, Equatable {
     /// The line of the end is missing: the export, or a copy of its index, was cut off.
     case interrupted(count: Int)

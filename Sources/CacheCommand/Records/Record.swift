@@ -12,7 +12,7 @@ struct Record: Sendable, Equatable {
         fields.first { $0.name == name }?.value
     }
 
-    /// As the subscript, for a name of the same bytes: canonically equal names are others.
+    /// As the subscript, for a name of the same bytes: canonically equal names are different ones.
     func value(exactly name: String) -> RecordValue? {
         fields.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }

@@ -30,7 +30,7 @@ final class ArchivedFields {
             }
             dictionary = try Self.values(of: fields, at: target, decoder)
         default:
-            // Their own keys are Foundation's affair: a value whose keys may all be absent would be an empty one.
+            // The keys of such an object belong to Foundation: a struct whose own keys may all be absent would be an empty one.
             throw decoder.mismatch([String: Any].self, asked: "an object with keys")
         }
     }

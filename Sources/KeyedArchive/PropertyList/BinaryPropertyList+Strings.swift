@@ -54,7 +54,7 @@ extension BinaryPropertyList {
             return range.count == text.count && bytes.hold(text, at: range.lowerBound)
         case 0x6:
             let range = try run(offset, unit: 2)
-            // A unit takes one to three bytes of UTF-8. Otherwise each look for a key would decode all others, however long.
+            // A unit takes one to three bytes of UTF-8. Without this, each look-up would decode every key of the dictionary, however long.
             guard range.count / 2 <= text.count, text.count <= range.count / 2 * 3 else { return false }
             return isText(utf16: range, text)
         default: return false

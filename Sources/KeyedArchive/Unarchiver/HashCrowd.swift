@@ -50,7 +50,7 @@ package struct HashCrowd {
     /// Shorter members are hashed in no more time than their reference takes.
     private static let shortMember = 64
 
-    /// How many bytes are hashed for a member; 0 for those of a fixed size.
+    /// How many bytes are hashed for a member; 0 for a type of fixed size.
     private static func hashedByteCount(of member: Any) -> Int {
         if let text = content(of: member, as: String.self) { return text.utf8.count }
         if let data = content(of: member, as: Data.self) { return data.count }

@@ -14,8 +14,8 @@ struct ObjectTable {
         case inProgress
         case decodedNil
         // Not one case with an optional: that would be copied through the runtime, at 15 ns for each object.
-        /// The object, and its size: 1, or for a collection 1 plus the sum of its members' sizes. More for those that a cast
-        /// of a collection copies, see ``weight(of:)``.
+        /// The object, and its size: 1, or for a collection 1 plus the sum of its members' sizes. More for values
+        /// that a cast of a collection copies, see ``weight(of:)``.
         case decoded(Any, size: Int)
     }
 

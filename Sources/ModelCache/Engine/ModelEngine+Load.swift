@@ -257,8 +257,8 @@ extension ModelEngine {
             && Model.isComplete(whole)
     }
 
-    /// Whether the program has changed an entry since an answer was asked for, which gave way to that change. What else is
-    /// new on the server is only in that answer, so the server is asked again.
+    /// Whether the program has changed an entry since an answer was asked for. The answer gave way to that change, and the
+    /// server's other news went with it, so the server is asked again.
     func hasChanged(_ entry: EntryState, since answer: Answer, in bookkeeping: Bookkeeping) -> Bool {
         // A change leaves the age as it is; a later answer would be younger.
         bookkeeping.comparable(entry) > answer.revision && entry.fetchedAt < answer.requestedAt

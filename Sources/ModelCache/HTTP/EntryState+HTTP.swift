@@ -36,7 +36,7 @@ extension EntryState {
         let stated = lifetime.stated(over: validators?.lifetime)
         freshUntil = lifetime.end(of: stated, receivedAt: receivedAt, fresh: fresh)
         isRefused = false
-        // Those of the former answer stay where the new one says nothing: also that it must not be used unconfirmed.
+        // Where the new answer has no `Cache-Control`, the former one's windows stay, `no-cache` included.
         if lifetime.hasCacheControl || lifetime.stated == .mustAsk {
             staleWhileRevalidate = lifetime.staleWhileRevalidate
             staleIfError = lifetime.staleIfError

@@ -75,7 +75,7 @@ final class InFlightLoads: Sendable {
                     return try await body()
                 } catch {
                     let failure = LoadFailure(error)
-                    // The error of a load that was given up tells nothing.
+                    // A load that was given up fails by its cancellation alone.
                     if !Task.isCancelled { onFailure(failure) }
                     throw failure
                 }

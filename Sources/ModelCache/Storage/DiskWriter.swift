@@ -63,7 +63,7 @@ final class DiskWriter: Sendable {
     }
 }
 
-/// A write that has its place among all others, and is waited for later.
+/// A write that has its place in the order of writes, and is waited for later.
 final class PendingWrite: Sendable {
     private struct State {
         var isEnded = false

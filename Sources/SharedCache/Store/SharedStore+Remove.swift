@@ -20,9 +20,9 @@ extension SharedStore {
         try checkUsable()
         try ask(BeginGeneration(action: "removing all entries"))
         tellOfRenewal(self)
-        // Entries of former generations are found by no reader, so a failure loses nothing: the engine gets the memory
-        // back when they expire, or by `compact`.
-        try? removeFormerGenerations()
+        bestEffort("no reader finds entries of former generations; they expire, or `compact` removes them") {
+            () throws(StoreError) in try removeFormerGenerations()
+        }
     }
 
     /// Removes the entries that no reader finds any more.

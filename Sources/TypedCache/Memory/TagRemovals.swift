@@ -22,7 +22,7 @@ struct TagRemovals {
         numbers[tag] = last
     }
 
-    /// Called where nothing will ask for the removals so far.
+    /// Called while no operation is under way: no start is compared with the removals so far.
     mutating func forget() {
         if !numbers.isEmpty { numbers = [:] }
         floor = last
