@@ -165,6 +165,66 @@ import Testing
         }
     }
 
+    /// A segment with a damaged header needs the dictionary of one that is given up before it; also for a process that opens the
+    /// store after that, where the header of no segment has it any more.
+    @Test func aDamagedHeaderOutlivesTheSegmentsBeforeIt() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let archives = AlikeArchives.make(count: 3_000, seed: 6)
+            let others = archives.map { archive in archive.map { $0 ^ 0x55 } }
+            var identifiers: [(name: String, identifier: UInt32)] = []
+            do {
+                let store = try PackedStore(directory: path, create: true)
+                Self.save(archives, prefix: "a", in: store)
+                Self.save(others, prefix: "b", in: store)
+                let segments = store.current.reader.segments
+                for number in try segments.numbers() {
+                    guard let identifier = try segments.segment(number)?.dictionary?.identifier else { continue }
+                    identifiers.append((Segment.fileName(number), identifier))
+                }
+                // Only some of the bytes before the damaged header are of use.
+                for number in 0..<100 { try store.remove(forKey: "a \(number)") }
+                try store.close()
+            }
+            let first = try #require(identifiers.first)
+            let alike = identifiers.filter { $0.identifier == first.identifier }
+            try #require(alike.count > 1 && identifiers.last?.identifier != first.identifier)
+            let damaged = path + "/" + alike[alike.count - 1].name
+            var bytes = try readFile(damaged)
+            bytes[20] ^= 0x55
+            try writeFile(bytes, damaged)
+            try FileManager.default.removeItem(atPath: path + "/" + IndexSnapshot.fileName)
+            func check(_ store: PackedStore) throws {
+                for number in archives.indices {
+                    let expected = number < 100 ? nil : archives[number]
+                    #expect(try store.fetch(forKey: "a \(number)")?.archive == expected, "\(number)")
+                    #expect(try store.fetch(forKey: "b \(number)")?.archive == others[number], "\(number)")
+                }
+            }
+            for _ in 0..<2 {
+                let store = try PackedStore(directory: path, create: false)
+                let log = try #require(store.current)
+                // Up to the damaged one.
+                for _ in 1..<alike.count {
+                    try log.lock.withExclusiveLog { state throws(StoreError) in
+                        var evictions = Evictions()
+                        _ = try state.reclaimer.reclaimFirst(
+                            keeping: .all,
+                            now: nil,
+                            from: &state.log,
+                            evictions: &evictions
+                        )
+                    }
+                }
+                try check(store)
+                try log.snapshots.write()
+                try store.close()
+            }
+            let store = try PackedStore(directory: path, create: false)
+            try store.compact()
+            try check(store)
+        }
+    }
+
     /// The identifiers of the dictionaries that the index has copies of.
     private static func copies(_ path: String) throws -> [UInt32] {
         let folder = try StoreFolder(path: path, kind: .packed, create: false, isDurable: false, layer: FileLayer())

@@ -232,22 +232,29 @@ import Testing
         case missingEnd
         /// Another process without room for a removal wrote that over the entry's record.
         case removedInPlace
+        /// Heads of records in the middle of the log.
+        case damagedHeads
     }
 
     private func lose(_ loss: Loss, of path: String) throws {
         switch loss {
         case .damagedEnd: try changeLastSegment(path) { $0 += [UInt8](repeating: 0xAB, count: 100) }
         case .missingEnd: try changeLastSegment(path) { $0.removeLast($0.count * 9 / 10) }
-        case .removedInPlace:
-            let isFull = Atomic<Bool>(false)
-            let layer = FileLayer { call in
-                // The removal's write, and not the next one.
-                let fails = call.operation == .write && isFull.exchange(false, ordering: .relaxed)
-                return fails ? .fail(ENOSPC) : .proceed
+        case .damagedHeads:
+            try changeLastSegment(path) { bytes in
+                for place in bytes.indices[(bytes.count / 4)..<(bytes.count / 2)] { bytes[place] = 0xAB }
             }
-            let store = try PackedStore(directory: path, create: false, layer: layer) { KeyDigest(hashing: $0) }
+        case .removedInPlace:
             for key in 0..<5 {
-                isFull.store(true, ordering: .relaxed)
+                let writeCount = Atomic<Int>(.min)
+                let layer = FileLayer { call in
+                    guard call.operation == .write else { return .proceed }
+                    // All but the cut after the failed one, and the one that writes over the record; also the attempt to tell of it before the process ends.
+                    let number = writeCount.add(1, ordering: .relaxed).oldValue
+                    return number <= 2 && number != 0 ? .proceed : .fail(ENOSPC)
+                }
+                let store = try PackedStore(directory: path, create: false, layer: layer) { KeyDigest(hashing: $0) }
+                writeCount.store(0, ordering: .relaxed)
                 #expect(try store.remove(forKey: "key \(key)"))
             }
         }
@@ -326,8 +333,8 @@ import Testing
 
     @Test(arguments: Loss.allCases) func theCountIsThatOfEntriesThatAreThere(loss: Loss) throws {
         try withLoss(loss, StoreSettings(countLimit: 100), entryByteCount: 300) { store, _ in
-            for key in 0..<50 { try store.save([UInt8(key)], forKey: "new \(key)") }
-            #expect(try store.keys().isSuperset(of: (0..<50).map { "new \($0)" }))
+            for key in 0..<100 { try store.save([UInt8(key)], forKey: "new \(key)") }
+            #expect(try store.keys().isSuperset(of: (0..<100).map { "new \($0)" }))
             #expect(store.current.index.total.count <= 100)
         }
     }

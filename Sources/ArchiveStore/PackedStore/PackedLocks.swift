@@ -12,8 +12,9 @@
 /// | `indexSource`  | where parts are loaded from                         | no I/O                                      |
 /// | `indexRescue`  | the index rebuilt where the snapshot is damaged     | all records are read                        |
 /// | `rescuedPart`  | a part of that index                                | as `indexPart`                              |
-/// | `commits`      | ``GroupCommit``: the records on the device, and the | no I/O; the leader waits for the device     |
-/// |                | removals that may be lost                           | without it                                  |
+/// | `commits`      | ``GroupCommit``: the records on the device          | no I/O; the leader waits for the device     |
+/// |                |                                                     | without it                                  |
+/// | `owedRemovals` | ``OwedRemovals``: the removals that may be lost     | no I/O                                      |
 /// | `tail`         | ``LogTail``: the last segment and its length        | no I/O                                      |
 /// | `segments`     | the segments that are open, and their dictionaries  | no I/O                                      |
 /// | `indexFailure` | why a part of the index could not be loaded         | no I/O                                      |
@@ -31,6 +32,7 @@ enum PackedLocks {
     static let indexRescue = LockRank("packed store: the rescued index", number: 260)
     static let rescuedPart = LockRank("packed store: a part of the rescued index", number: 270)
     static let commits = LockRank("packed store: commits", number: 280)
+    static let owedRemovals = LockRank("packed store: owed removals", number: 285)
     static let tail = LockRank("packed store: the tail", number: 290)
     static let segments = LockRank("packed store: open segments", number: 300)
     static let indexFailure = LockRank("packed store: the index's failure", number: 310)

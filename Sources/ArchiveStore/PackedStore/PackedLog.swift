@@ -20,6 +20,7 @@ final class PackedLog: Sendable {
     let space: SpaceManager
     let dictionaries: DictionaryUpkeep
     let snapshots: SnapshotWriter
+    private let owedRemovals: OwedRemovals
     /// The tail's number when upkeep was last due.
     private let keptUpSegment = Atomic<UInt32>(0)
 
@@ -30,6 +31,7 @@ final class PackedLog: Sendable {
         in folder: StoreFolder,
         settings: StoreSettings,
         user: PackedStoreUser,
+        owedRemovals: OwedRemovals,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) -> PackedLog {
         var attempts = 0
@@ -39,10 +41,11 @@ final class PackedLog: Sendable {
                 let opened = try OpenedLog(
                     in: folder,
                     settings: settings,
+                    owedRemovals: owedRemovals,
                     usesSnapshot: usesSnapshot,
                     hashing: hashing
                 )
-                return PackedLog(opened, in: folder, settings: settings, user: user)
+                return PackedLog(opened, in: folder, settings: settings, user: user, owedRemovals: owedRemovals)
             } catch {
                 // Segments were given up while they were read, or the snapshot and the records after it are not of one
                 // log.
@@ -54,7 +57,13 @@ final class PackedLog: Sendable {
 
     private static var mostAttempts: Int { 6 }
 
-    private init(_ opened: OpenedLog, in folder: StoreFolder, settings: StoreSettings, user: PackedStoreUser) {
+    private init(
+        _ opened: OpenedLog,
+        in folder: StoreFolder,
+        settings: StoreSettings,
+        user: PackedStoreUser,
+        owedRemovals: OwedRemovals
+    ) {
         let isLimited = settings.isLimited
         let budget = SpaceBudget(settings)
         let reserve = ReserveFile(in: folder)
@@ -63,6 +72,7 @@ final class PackedLog: Sendable {
         self.tail = tail
         self.reader = reader
         self.commits = commits
+        self.owedRemovals = owedRemovals
         lock = LogLock(
             folder: folder,
             tail: tail,
@@ -86,6 +96,7 @@ final class PackedLog: Sendable {
             reader: reader,
             tail: tail,
             commits: commits,
+            owedRemovals: owedRemovals,
             user: user,
             isLimited: isLimited
         )
@@ -146,9 +157,9 @@ final class PackedLog: Sendable {
     func removeAll() throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
             // A former removal of all entries may not have waited.
-            guard try state.log.chain.hasMoreThanFloors() || commits.hasFailed else {
-                return try commits.synchronize()
-            }
+            // Nor may other processes have heard of it.
+            let owesRecords = commits.hasFailed || reader.status.owesFloor || owedRemovals.hasUntold
+            if !owesRecords, try !state.log.chain.hasMoreThanFloors() { return try commits.synchronize() }
             defer { state.reclaimer.clock.leaveSegments(upTo: .max) }
             try state.log.removeAll()
         }
@@ -201,6 +212,16 @@ final class PackedLog: Sendable {
         if dictionaries.isDue { return true }
         guard let number = tail.number else { return false }
         return keptUpSegment.exchange(number, ordering: .relaxed) != number
+    }
+
+    /// Tells other processes of removals that found no room, and writes the index, before the log is closed.
+    func finish() {
+        if owedRemovals.hasUntold {
+            bestEffort("there is still no room for them") { () throws(StoreError) in
+                try lock.withExclusiveLog { state throws(StoreError) in try state.log.appendOwedRecords() }
+            }
+        }
+        snapshots.writeBeforeClosing()
     }
 
     /// Makes room before it is needed, and writes the index and a dictionary where they are due.

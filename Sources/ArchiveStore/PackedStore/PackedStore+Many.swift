@@ -71,8 +71,8 @@ extension PackedStore {
             appended.add { appended throws(StoreError) in
                 try withWritableLog { log throws(StoreError) in
                     appended.synchronize(unlessIn: log)
-                    guard let saved = try log.saver.append(record, if: nil) else { return (nil, nil) }
-                    return (saved.information, (log, saved.end))
+                    guard let saved = try log.saver.append(record, if: nil) else { return (nil, nil, nil) }
+                    return (saved.information, (log, saved.end), nil)
                 }
             }
         }
@@ -91,7 +91,7 @@ extension PackedStore {
                     end = change.end.map { (log, $0) }
                     return change.isRemoved ? true : nil
                 }
-                return (isRemoved != nil, end)
+                return (isRemoved != nil, end, (key, digest))
             }
         }
         return end(&appended)
@@ -111,18 +111,22 @@ private struct AppendedChanges<Outcome> {
     /// The log that they were made in.
     fileprivate(set) var log: PackedLog?
     /// Results that may not be on the device yet, each with the place up to which the log must be there.
-    fileprivate var waiting: [(index: Int, end: RecordPlace)] = []
+    fileprivate var waiting: [(index: Int, end: RecordPlace, removal: Removal?)] = []
 
-    /// Adds the change that `body` makes. `body` returns the outcome, and the place up to which the log must be on the
-    /// device; `nil` if that need not be.
+    typealias Removal = (key: StoreKey, digest: KeyDigest)
+
+    /// Adds the change that `body` makes. `body` returns the outcome, the place up to which the log must be on the device,
+    /// `nil` if that need not be, and the key of a removal.
     mutating func add(
-        _ body: (inout Self) throws(StoreError) -> (outcome: Outcome, end: (log: PackedLog, end: RecordPlace)?)
+        _ body: (inout Self) throws(StoreError) -> (
+            outcome: Outcome, end: (log: PackedLog, end: RecordPlace)?, removal: Removal?
+        )
     ) {
         do throws(StoreError) {
             let change = try body(&self)
             if let end = change.end {
                 log = end.log
-                waiting.append((results.count, end.end))
+                waiting.append((results.count, end.end, change.removal))
             }
             results.append(.success(change.outcome))
         } catch {
@@ -140,9 +144,9 @@ private struct AppendedChanges<Outcome> {
     mutating func synchronize() {
         guard let log = log.take() else { return }
         // The last one first, which waits for all: the others then get the outcome of that.
-        for (index, end) in waiting.reversed() {
+        for (index, end, removal) in waiting.reversed() {
             do throws(StoreError) {
-                try log.commits.synchronize(upTo: end)
+                try log.commits.synchronize(upTo: end, removing: removal.map { [$0] } ?? [])
             } catch {
                 results[index] = .failure(error)
             }
@@ -157,7 +161,7 @@ extension AppendedChanges where Outcome == EntryInformation? {
         if entries.isEmpty { return }
         self.log = log
         for entry in entries {
-            waiting.append((results.count, entry.end))
+            waiting.append((results.count, entry.end, nil))
             results.append(.success(entry.information))
         }
     }

@@ -63,6 +63,7 @@ package final class PackedStore: ArchiveStore {
         self.hashing = hashing
         let user = PackedStoreUser()
         self.user = user
+        let owedRemovals = OwedRemovals()
         opened = try Reopenable(create: create, rank: PackedLocks.opened) { create throws(StoreError) in
             let folder = try StoreFolder(
                 path: path,
@@ -71,17 +72,23 @@ package final class PackedStore: ArchiveStore {
                 isDurable: settings.isDurable,
                 layer: layer
             )
-            return try PackedLog.open(in: folder, settings: settings, user: user, hashing: hashing)
+            return try PackedLog.open(
+                in: folder,
+                settings: settings,
+                user: user,
+                owedRemovals: owedRemovals,
+                hashing: hashing
+            )
         }
     }
 
     deinit {
-        if opened.isUsable { current?.snapshots.writeBeforeClosing() }
+        if opened.isUsable { current?.finish() }
     }
 
     /// Implementation: closes the open files, which gives the locks back as well.
     package func close() throws(StoreError) {
-        try opened.close(after: upkeep.finish, finish: { $0.snapshots.writeBeforeClosing() })
+        try opened.close(after: upkeep.finish, finish: { $0.finish() })
     }
 
     /// Waits until nothing is left to do in the background.

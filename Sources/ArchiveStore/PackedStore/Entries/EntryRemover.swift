@@ -6,6 +6,7 @@ final class EntryRemover: Sendable {
     private let reader: RecordReader
     private let tail: LogTail
     private let commits: GroupCommit
+    private let owedRemovals: OwedRemovals
     private let user: PackedStoreUser
     private let isLimited: Bool
 
@@ -14,6 +15,7 @@ final class EntryRemover: Sendable {
         reader: RecordReader,
         tail: LogTail,
         commits: GroupCommit,
+        owedRemovals: OwedRemovals,
         user: PackedStoreUser,
         isLimited: Bool
     ) {
@@ -21,6 +23,7 @@ final class EntryRemover: Sendable {
         self.reader = reader
         self.tail = tail
         self.commits = commits
+        self.owedRemovals = owedRemovals
         self.user = user
         self.isLimited = isLimited
     }
@@ -70,7 +73,7 @@ final class EntryRemover: Sendable {
     ///
     /// - Parameter appended: gets their keys, also where not all can be appended: the caller waits for these.
     func appendOwedRemovals(_ appended: inout [(key: StoreKey, digest: KeyDigest)]) throws(StoreError) {
-        let owed = commits.owedRemovals
+        let owed = owedRemovals.unsynchronized
         if owed.isEmpty { return }
         var evictions = Evictions()
         defer { user.tell(evictions) }
@@ -136,7 +139,7 @@ final class EntryRemover: Sendable {
         var removal = RecordDraft.removal(key: key.bytes, hash: digest.high)
         try state.reclaimer.reclaim(removal.byteCount, now: nil, from: &state.log, evictions: &evictions)
         try state.reserve.append(&removal, to: &state.log)
-        commits.appendedOwedRemoval(of: digest)
+        owedRemovals.appendedAgain(digest)
     }
 
     /// As above, where there is room: appends a removal, or on a full volume turns the entry's own record into one.
@@ -147,6 +150,8 @@ final class EntryRemover: Sendable {
         } catch {
             guard error.isOutOfSpace else { throw error }
             try removeInPlace(slot, from: state.log)
+            // Other processes may have the entry in memory, and count it.
+            owedRemovals.addUntold(key, slot.digest)
         }
         state.log.index.remove(slot)
     }

@@ -13,8 +13,6 @@ final class GroupCommit: Sendable {
         var end = RecordPlace(segment: 0, offset: 0)
         /// Records between these places may never be on the device.
         var failure: (start: RecordPlace, end: RecordPlace, error: StoreError)?
-        /// Removals that a failed wait may have lost.
-        var owedRemovals: [KeyDigest: StoreKey] = [:]
         /// Whether the names of all segments are on the device.
         var hasNames = false
 
@@ -46,13 +44,21 @@ final class GroupCommit: Sendable {
     private let folder: StoreFolder
     private let segments: SegmentTable
     private let tail: LogTail
+    private let owedRemovals: OwedRemovals
     private let isDurable: Bool
     private let commits = RankedMutex(State(), rank: PackedLocks.commits)
 
-    init(folder: StoreFolder, segments: SegmentTable, tail: LogTail, isDurable: Bool) {
+    init(
+        folder: StoreFolder,
+        segments: SegmentTable,
+        tail: LogTail,
+        owedRemovals: OwedRemovals,
+        isDurable: Bool
+    ) {
         self.folder = folder
         self.segments = segments
         self.tail = tail
+        self.owedRemovals = owedRemovals
         self.isDurable = isDurable
     }
 
@@ -137,26 +143,16 @@ final class GroupCommit: Sendable {
         do throws(StoreError) {
             if let end { try synchronize(upTo: end) } else { try synchronize() }
         } catch {
-            commits.withLock { commits in
-                for (key, digest) in keys { commits.owedRemovals[digest] = key }
-            }
+            owedRemovals.addUnsynchronized(keys)
             throw error
         }
     }
 
     /// Whether the removal of a key may be lost, or is among records up to a place that may be.
     func owesRemoval(of digest: KeyDigest, upTo end: RecordPlace) -> Bool {
-        isDurable
-            && commits.withLock { commits in
-                commits.owedRemovals[digest] != nil || commits.failure.map { end <= $0.end } == true
-            }
-    }
-
-    var owedRemovals: [KeyDigest: StoreKey] { isDurable ? commits.withLock { $0.owedRemovals } : [:] }
-
-    /// Notes that a removal was appended again. Its caller waits for it.
-    func appendedOwedRemoval(of digest: KeyDigest) {
-        commits.withLock { $0.owedRemovals[digest] = nil }
+        guard isDurable else { return false }
+        if owedRemovals.isUnsynchronized(digest) { return true }
+        return commits.withLock { commits in commits.failure.map { end <= $0.end } == true }
     }
 
     /// Whether a wait has failed, so that some records may never be on the device.

@@ -21,6 +21,8 @@ struct LogFollower: Sendable {
     private var gap: SegmentGap?
     /// The tail's length when many bytes were found behind its last whole record; only a change reads them again.
     private var longByteCount: Int?
+    /// Where the log ended when it was opened, if its last record was damaged by then.
+    private var damagedEnd: RecordPlace?
     /// Whether the log is still being opened, when every segment is looked at, sealed or not.
     private var isOpening = true
 
@@ -37,6 +39,16 @@ struct LogFollower: Sendable {
     mutating func open(_ log: inout SegmentLog) throws(StoreError) {
         try follow(&log)
         isOpening = false
+    }
+
+    /// Notes whether the last record is damaged, once all that can be found of the log is known.
+    mutating func noteEnd(of log: borrowing SegmentLog) throws(StoreError) {
+        guard let current = tail.current else { return }
+        let path = segments.path(current.segment.number)
+        let isIntact = try attempt("following a segment", path) { () throws(SystemError) in
+            try hasLastRecord(of: log, endingAt: current.end, in: current.segment)
+        }
+        damagedEnd = isIntact ? nil : tail.end
     }
 
     /// Applies every record that is not in the index yet.
@@ -76,7 +88,7 @@ struct LogFollower: Sendable {
                 // Wherever the scan ends, so that no record is applied twice.
                 defer { tail.set(current.segment, end: scanner.offset) }
                 while !log.chain.isSealed, let step = try scanner.next() { try take(step, in: &log) }
-                if !isOpening, scanner.offset == current.end {
+                if !isOpening, scanner.offset == current.end, damagedEnd != tail.end {
                     isIntact = try hasLastRecord(of: log, endingAt: current.end, in: current.segment)
                 }
             } catch {
@@ -95,8 +107,9 @@ struct LogFollower: Sendable {
 
     /// Whether the last known record is still where it was.
     ///
-    /// Otherwise another process has made the tail shorter, and has appended a record that goes beyond the known end: the
-    /// bytes there look like a write that was cut short, and are the middle of that record.
+    /// If it was there when the log was opened, and is not any more, another process has made the tail shorter, and has
+    /// appended a record that goes beyond the known end: the bytes there look like a write that was cut short, and are the
+    /// middle of that record.
     private func hasLastRecord(
         of log: borrowing SegmentLog,
         endingAt end: Int,

@@ -8,11 +8,13 @@ struct OpenedLog {
 
     /// - Parameters:
     ///   - usesSnapshot: Whether the index may come from a snapshot; otherwise all records are read.
+    ///   - owedRemovals: The store's, of which each append appends some.
     ///   - hashing: Returns a key's digest.
     ///   - partRank: The place of the lock of each part of the index in the order of locks.
     init(
         in folder: StoreFolder,
         settings: StoreSettings,
+        owedRemovals: OwedRemovals,
         usesSnapshot: Bool,
         partRank: LockRank = PackedLocks.indexPart,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
@@ -33,6 +35,7 @@ struct OpenedLog {
                 try OpenedLog(
                     in: folder,
                     settings: settings,
+                    owedRemovals: owedRemovals,
                     usesSnapshot: false,
                     partRank: PackedLocks.rescuedPart,
                     hashing: hashing
@@ -57,13 +60,20 @@ struct OpenedLog {
             archiveByteLimit: settings.archiveByteLimit,
             hashing: hashing
         )
-        commits = GroupCommit(folder: folder, segments: segments, tail: tail, isDurable: settings.isDurable)
+        commits = GroupCommit(
+            folder: folder,
+            segments: segments,
+            tail: tail,
+            owedRemovals: owedRemovals,
+            isDurable: settings.isDurable
+        )
         log = SegmentLog(
             folder: folder,
             settings: settings,
             tail: tail,
             reader: reader,
             commits: commits,
+            owedRemovals: owedRemovals,
             start: start
         )
         follower = LogFollower(
@@ -76,6 +86,7 @@ struct OpenedLog {
         let losses = LossFinder(reader: reader, tail: tail, follower: follower)
         if let snapshot = start.laterSnapshot { losses.findMissingSegments(by: snapshot, in: &log) }
         try losses.findDamagedTail(of: &log)
+        try follower.noteEnd(of: log)
         // Entries cached in memory before may be of another log.
         log.index.noteAnyChange()
     }

@@ -16,6 +16,8 @@ extension SegmentLog {
         self.tail.hide()
         var floor = RecordDraft.floor(next.segment.number)
         _ = try append(&floor)
+        // The floor tells of them as well.
+        _ = owedRemovals.takeUntold()
         chain.addOrphanedSegments(chain.byteCounts.keys.filter { $0 < next.segment.number }.sorted(by: >))
         index.clear()
         chain.raiseFirstLiveSegment(to: next.segment.number)
@@ -45,6 +47,7 @@ extension SegmentLog {
         try attempt("emptying a segment", path) { () throws(SystemError) in
             try segment.file.truncate(to: headerByteCount)
         }
+        _ = owedRemovals.takeUntold()
         if !chain.isSealed {
             index.clear()
             lostHashes = []

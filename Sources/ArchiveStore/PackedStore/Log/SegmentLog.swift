@@ -11,6 +11,7 @@ struct SegmentLog: Sendable {
     let tail: LogTail
     let reader: RecordReader
     let commits: GroupCommit
+    let owedRemovals: OwedRemovals
     let snapshot: SnapshotFile
     var chain: SegmentChain
     var index: LogIndex
@@ -35,6 +36,7 @@ struct SegmentLog: Sendable {
         tail: LogTail,
         reader: RecordReader,
         commits: GroupCommit,
+        owedRemovals: OwedRemovals,
         start: LogStart
     ) {
         self.folder = folder
@@ -42,6 +44,7 @@ struct SegmentLog: Sendable {
         self.tail = tail
         self.reader = reader
         self.commits = commits
+        self.owedRemovals = owedRemovals
         snapshot = SnapshotFile(in: folder, isLimited: settings.isLimited)
         chain = SegmentChain(
             segments: reader.segments,
@@ -103,8 +106,7 @@ struct SegmentLog: Sendable {
     ///
     /// - Precondition: no other process changes the log.
     mutating func append(_ draft: inout RecordDraft) throws(StoreError) -> RecordPlace {
-        try appendLosses()
-        try appendOwedFloor()
+        try appendOwedRecords()
         let tail = try tail(for: draft.byteCount)
         let place = setPlace(of: &draft, in: tail.segment, at: tail.end, after: previous)
         try write(draft.content, to: tail)
@@ -124,8 +126,7 @@ struct SegmentLog: Sendable {
     ) throws(StoreError) -> [RecordPlace] {
         let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
         guard byteCount > 0 else { return [] }
-        try appendLosses()
-        try appendOwedFloor()
+        try appendOwedRecords()
         let tail = try tail(for: byteCount)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
@@ -152,6 +153,13 @@ struct SegmentLog: Sendable {
             counts.addAppendedBatch(of: drafts.count)
         }
         return places
+    }
+
+    /// Appends the records for which there was no room until now.
+    mutating func appendOwedRecords() throws(StoreError) {
+        try appendLosses()
+        try appendOwedFloorIfThereIsRoom()
+        try appendUntoldRemovals()
     }
 
     private func setPlace(
@@ -314,7 +322,7 @@ struct SegmentLog: Sendable {
     /// - Parameter hidesEntries: whether there are entries in those segments.
     mutating func appendFloor(_ number: UInt32, hidesEntries: Bool) throws(StoreError) {
         owedFloor = (number, hidesEntries || owedFloor?.hidesEntries == true)
-        try appendOwedFloor()
+        try appendOwedFloorIfThereIsRoom()
     }
 
     /// Whether there was no room yet for a floor.
@@ -329,8 +337,42 @@ struct SegmentLog: Sendable {
             _ = try append(&floor)
         } catch {
             owedFloor = owed
+            throw error
+        }
+    }
+
+    private mutating func appendOwedFloorIfThereIsRoom() throws(StoreError) {
+        do throws(StoreError) {
+            try appendOwedFloor()
+        } catch {
             guard error.isOutOfSpace else { throw error }
         }
+    }
+
+    /// Appends the removals that were written over entries where they stood, of keys that still have no entry.
+    private mutating func appendUntoldRemovals() throws(StoreError) {
+        guard owedRemovals.hasUntold else { return }
+        var untold = owedRemovals.takeUntold()
+        defer { for (digest, key) in untold { owedRemovals.addUntold(key, digest) } }
+        for (digest, key) in untold {
+            if try hasNoEntry(digest) {
+                var removal = RecordDraft.removal(key: key, hash: digest.high)
+                do throws(StoreError) {
+                    _ = try append(&removal)
+                } catch {
+                    guard error.isOutOfSpace else { throw error }
+                    return
+                }
+            }
+            untold[digest] = nil
+        }
+    }
+
+    private func hasNoEntry(_ digest: KeyDigest) throws(StoreError) -> Bool {
+        guard reader.index.slot(digest) == nil else { return false }
+        // If a part of the index could not be loaded, its entries only seem to be missing.
+        try status.checkIndex()
+        return true
     }
 
     // MARK: Entries

@@ -6,6 +6,8 @@ final class SegmentTable: Sendable {
         var open: [UInt32: Segment] = [:]
         /// The identifier of the dictionary of each segment whose header was found sound; `nil` if it has none.
         var identifiers: [UInt32: UInt32?] = [:]
+        /// The segments whose headers were found damaged: each may need any dictionary.
+        var unsound: Set<UInt32> = []
         var dictionaries: [UInt32: PresetDictionary] = [:]
         /// The ones that were inflated.
         var inflated: [StoredDictionary: PresetDictionary] = [:]
@@ -16,6 +18,7 @@ final class SegmentTable: Sendable {
 
         /// Drops the dictionaries of segments that are gone.
         mutating func dropDictionaries() {
+            guard unsound.isEmpty else { return }
             let needed = copies.union(identifiers.values.compactMap { $0 })
             guard dictionaries.contains(where: { !needed.contains($0.key) }) else { return }
             dictionaries = dictionaries.filter { needed.contains($0.key) }
@@ -67,7 +70,11 @@ final class SegmentTable: Sendable {
             // No store has written a header whose dictionary cannot be inflated.
             if dictionary == nil { header = nil }
         }
-        if header != nil { note(dictionary, of: number) }
+        if header != nil {
+            note(dictionary, of: number)
+        } else {
+            state.withLock { _ = $0.unsound.insert(number) }
+        }
         return Segment(
             number: number,
             file: file,
@@ -90,6 +97,7 @@ final class SegmentTable: Sendable {
             let closed = state.open.values.filter { isGone($0.number) }
             for segment in closed { state.open[segment.number] = nil }
             state.identifiers = state.identifiers.filter { !isGone($0.key) }
+            state.unsound = state.unsound.filter { !isGone($0) }
             state.dropDictionaries()
             return closed
         }
@@ -206,7 +214,7 @@ final class SegmentTable: Sendable {
     }
 
     /// The dictionaries for the index, those of later segments first: of all segments from one on, and where a header cannot
-    /// be read, all copies that the index had. Otherwise no segment needs these any more.
+    /// be read, all that are known. Otherwise no segment needs these any more.
     func dictionaries(from first: UInt32) throws(StoreError) -> [PresetDictionary] {
         let numbers = try numbers().filter { $0 >= first }
         for number in numbers where state.withLock({ $0.identifiers[number] == nil }) {
@@ -217,7 +225,8 @@ final class SegmentTable: Sendable {
         if !areKnown { inflateSpares() }
         return state.withLock { state in
             if areKnown { (state.spares, state.copies) = ([], []) }
-            let identifiers = numbers.reversed().compactMap { state.identifiers[$0] ?? nil } + state.copies.sorted()
+            let named = numbers.reversed().compactMap { state.identifiers[$0] ?? nil }
+            let identifiers = areKnown ? named : named + state.dictionaries.keys.sorted()
             var seen: Set<UInt32> = []
             return identifiers.filter { seen.insert($0).inserted }.compactMap { state.dictionaries[$0] }
         }

@@ -1,16 +1,19 @@
 /// The eviction clock of a log: where the search for the next entry to evict goes on when there are too many.
 ///
-/// The hand moves over the records in the order in which they were written, and from the last one to the first.
+/// The hand moves over the records in the order in which they were written, and from the last one to the first. On its way
+/// it drops the slots of entries that are none any more: no fetch returns them, and they count as entries.
 struct EvictionClock: Sendable {
     private let reader: RecordReader
     private var hand: SegmentScanner?
+    /// The damaged segments whose slots were looked at.
+    private var cleanedSegments: Set<UInt32> = []
 
     private static let mostRounds = 4
 
     init(reader: RecordReader) { self.reader = reader }
 
     /// The next entry to evict: the oldest one that was not fetched since the clock last passed it.
-    mutating func next(in log: SegmentLog) throws(StoreError) -> LocatedRecord? {
+    mutating func next(in log: inout SegmentLog) throws(StoreError) -> LocatedRecord? {
         // Twice around finds each entry unused once.
         var rounds = 0
         while hand != nil || rounds < Self.mostRounds {
@@ -20,29 +23,44 @@ struct EvictionClock: Sendable {
                 hand = start
             }
             guard var scanner = hand else { continue }
-            do {
-                while let step = try scanner.next() {
-                    guard case .record(let record, let place) = step, record.kind == .entry else { continue }
-                    guard let slot = reader.slot(of: record, at: place) else { continue }
-                    let uses = reader.index.withPart(slot.hash) { $0.takeUses(slot.hash, place) }
-                    // An entry that is fetched all the time is evicted in the end.
-                    guard uses == 0 || rounds == Self.mostRounds else { continue }
-                    hand = scanner
-                    return LocatedRecord(slot: slot, record: record, bytes: [])
+            let number = scanner.segment.number
+            while let step = try step(of: &scanner) {
+                guard case .record(let record, let place) = step else {
+                    try dropUnreadable(in: number, of: &log)
+                    continue
                 }
-            } catch {
-                throw StoreError(error, path: reader.segments.path(scanner.segment.number), action: "making room")
+                guard record.kind == .entry || record.kind == .removal else { continue }
+                guard let slot = reader.slot(of: record, at: place) else { continue }
+                guard record.kind == .entry else {
+                    // Another process has removed the entry where it stands.
+                    log.index.remove(slot)
+                    continue
+                }
+                let uses = reader.index.withPart(slot.hash) { $0.takeUses(slot.hash, place) }
+                // An entry that is fetched all the time is evicted in the end.
+                guard uses == 0 || rounds == Self.mostRounds else { continue }
+                hand = scanner
+                return LocatedRecord(slot: slot, record: record, bytes: [])
             }
-            hand = try log.chain.next(after: scanner.segment.number).flatMap { next throws(StoreError) in
+            if scanner.offset < scanner.end { try dropUnreadable(in: number, of: &log) }
+            hand = try log.chain.next(after: number).flatMap { next throws(StoreError) in
                 try self.scanner(at: next, in: log)
             }
         }
         return nil
     }
 
+    private func step(of scanner: inout SegmentScanner) throws(StoreError) -> SegmentScanner.Step? {
+        do {
+            return try scanner.next()
+        } catch {
+            throw StoreError(error, path: reader.segments.path(scanner.segment.number), action: "making room")
+        }
+    }
+
     /// As ``next(in:)``, which then returns the same entry, unless that is used meanwhile.
-    mutating func peek(in log: SegmentLog) throws(StoreError) -> LocatedRecord? {
-        let victim = try next(in: log)
+    mutating func peek(in log: inout SegmentLog) throws(StoreError) -> LocatedRecord? {
+        let victim = try next(in: &log)
         // All before it have been looked at, and count as unused from now on.
         hand = try victim.flatMap { victim throws(StoreError) in
             try scanner(at: victim.slot.place.segment, from: Int(victim.slot.place.offset), in: log)
@@ -53,6 +71,24 @@ struct EvictionClock: Sendable {
     /// Starts at the first segment again if the hand is in a segment that is given up.
     mutating func leaveSegments(upTo number: UInt32) {
         if hand?.segment.number ?? .max <= number { hand = nil }
+        cleanedSegments = cleanedSegments.filter { $0 > number }
+    }
+
+    /// Drops the slots of records that cannot be read, once for each damaged segment.
+    private mutating func dropUnreadable(in number: UInt32, of log: inout SegmentLog) throws(StoreError) {
+        guard cleanedSegments.insert(number).inserted else { return }
+        var slots: [IndexSlot] = []
+        reader.index.forEachPart { table in
+            table.forEachSlot { if $0.place.segment == number { slots.append($0) } }
+        }
+        for slot in slots {
+            do throws(StoreError) {
+                if try reader.read(slot, .head) != nil { continue }
+            } catch {
+                guard error.code == .corrupted else { throw error }
+            }
+            log.index.remove(slot)
+        }
     }
 
     private func scanner(

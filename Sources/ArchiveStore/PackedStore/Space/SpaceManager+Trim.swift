@@ -34,7 +34,7 @@ extension SpaceManager {
         let index = reader.index
         for _ in 0..<64 {
             guard index.total.count > 0, index.total.byteCount > max(0, room) else { return false }
-            guard let victim = try state.reclaimer.clock.next(in: state.log) else { return false }
+            guard let victim = try state.reclaimer.clock.next(in: &state.log) else { return false }
             // Appends a removal, so that the entry is gone for other processes as well, whenever its segment goes.
             if !budget.fits(victim.removalByteCount, in: state.log) {
                 let isReclaimed = try state.reclaimer.reclaimFirst(

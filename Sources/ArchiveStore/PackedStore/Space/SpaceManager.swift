@@ -70,7 +70,7 @@ final class SpaceManager: Sendable {
         guard let limit = settings.countLimit, index.slot(digest) == nil else { return }
         // The clock finds no entry whose record is lost.
         if index.total.count >= limit { state.log.removeLostSlots() }
-        while index.total.count >= limit, let victim = try state.reclaimer.clock.next(in: state.log) {
+        while index.total.count >= limit, let victim = try state.reclaimer.clock.next(in: &state.log) {
             // Making room for the removal record may give up enough entries already.
             let needed = victim.removalByteCount + byteCount
             try state.reclaimer.reclaim(needed, now: now, from: &state.log, evictions: &evictions)
@@ -143,7 +143,7 @@ final class SpaceManager: Sendable {
             if let user = user.current {
                 for _ in 0..<Self.mostSpared {
                     let victim = try lock.withWriterLock { state throws(StoreError) in
-                        try state.reclaimer.clock.peek(in: state.log)
+                        try state.reclaimer.clock.peek(in: &state.log)
                     }
                     guard let victim, let key = victim.key, user.isInUse(key.string) else { break }
                     index.use(victim.slot)

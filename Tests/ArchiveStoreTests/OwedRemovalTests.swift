@@ -1,0 +1,138 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// Removals whose records could not be appended, or may be lost: they are owed, to other processes and to the device.
+@Suite struct OwedRemovalTests {
+    /// A layer of which one call in question fails at a time.
+    private final class Fault: Sendable {
+        private let isMeant = Mutex<(@Sendable (FileLayer.Call) -> Bool)?>(nil)
+        let writeCount = Atomic<Int>(0)
+
+        var layer: FileLayer {
+            FileLayer { [self] call in
+                if call.operation == .write { writeCount.add(1, ordering: .relaxed) }
+                return isMeant.withLock { $0 }?(call) == true ? .fail(EIO) : .proceed
+            }
+        }
+
+        func set(_ isMeant: (@Sendable (FileLayer.Call) -> Bool)?) { self.isMeant.withLock { $0 = isMeant } }
+    }
+
+    private static func store(_ path: String, _ settings: StoreSettings, _ fault: Fault) throws -> PackedStore {
+        try PackedStore(directory: path, create: true, settings: settings, layer: fault.layer) {
+            KeyDigest(hashing: $0)
+        }
+    }
+
+    // MARK: To other processes
+
+    #if os(Linux)
+        /// On a full volume entries are removed where they stand. Another process that has them in memory hears of it as soon
+        /// as there is room for the records.
+        @Test(.enabled(if: SmallVolume.isPossible), arguments: [true, false])
+        func removalsOnAFullVolumeAreToldLater(byClosing: Bool) throws {
+            try SmallVolume.mount("size=1m") { volume, remount in
+                let path = volume + "/cache"
+                var settings = StoreSettings(countLimit: 10_000)
+                settings.followsOthers = true
+                let store = try PackedStore(directory: path, create: true, settings: settings)
+                var random = SeededGenerator(seed: 3)
+                for number in 0..<200 { try store.save(random.bytes(700), forKey: "key \(number)") }
+                store.finishUpkeep()
+                let other = try PackedStore(directory: path, create: true, settings: settings)
+                _ = try other.changesByOthers()
+                let fillerPath = volume + "/filler"
+                try #require(FileManager.default.createFile(atPath: fillerPath, contents: nil))
+                let filler = try #require(FileHandle(forWritingAtPath: fillerPath))
+                var told: Set<UInt64> = []
+                func listen() throws {
+                    if case .keys(let keys) = try other.changesByOthers() { told.formUnion(keys.map(\.high)) }
+                }
+                for number in 0..<150 {
+                    while (try? filler.write(contentsOf: [UInt8](repeating: 1, count: 4_096))) != nil {}
+                    #expect(try store.remove(forKey: "key \(number)"))
+                    try listen()
+                }
+                let removed = Set((0..<150).map { store.digest(of: "key \($0)").high })
+                try #require(!removed.isSubset(of: told))
+                try remount("size=2m")
+                if byClosing { try store.close() } else { try store.save([1], forKey: "new") }
+                try listen()
+                #expect(removed.isSubset(of: told))
+                #expect(try other.statistics().entryCount == (byClosing ? 50 : 51))
+            }
+        }
+    #endif
+
+    enum Call: CaseIterable { case removeAll, removeTagged, removeOne }
+
+    /// Segments with entries were given up, and the floor that says so could not be appended.
+    @Test(arguments: Call.allCases) func aRemovalReturnsOnceOthersSeeTheEntriesGone(call: Call) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var settings = StoreSettings(countLimit: 1_000)
+            let first = try PackedStore(directory: path, create: true, settings: settings)
+            for number in 0..<20 {
+                var attributes = EntryAttributes(storedAt: .now)
+                attributes.tags = ["tag"]
+                _ = try first.save([UInt8(number)], forKey: "key \(number)", attributes: attributes, if: nil)
+            }
+            let other = try PackedStore(directory: path, create: true, settings: settings)
+            #expect(try other.fetch(forKey: "key 1") != nil)
+            settings.minimumFreeByteCount = 1 << 60
+            let fault = Fault()
+            let store = try Self.store(path, settings, fault)
+            fault.set { $0.operation == .write && $0.name == Segment.fileName(2) }
+            #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
+            fault.set(nil)
+            try #require(try store.fetch(forKey: "key 1") == nil)
+            try #require(try other.fetch(forKey: "key 1") != nil)
+            switch call {
+            case .removeAll: try store.removeAll()
+            case .removeTagged: try store.removeAll(tagged: "tag", removing: { _ in }, removed: { _ in })
+            case .removeOne: try store.remove(forKey: "key 1")
+            }
+            #expect(try other.fetch(forKey: "key 1") == nil)
+        }
+    }
+
+    // MARK: To the device
+
+    enum Repetition: CaseIterable { case one, many, inALogOpenedAnew }
+
+    /// The wait for the device has failed, so the record may be lost: the same call, repeated, must not find that nothing is
+    /// to do. Other records are on the device meanwhile.
+    @Test(arguments: Repetition.allCases, [true, false])
+    func aRepeatedRemovalIsAppendedAgain(repetition: Repetition, many: Bool) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let fault = Fault()
+            var settings = StoreSettings()
+            settings.durability = .power
+            let store = try Self.store(path, settings, fault)
+            for key in ["a", "b", "c"] { try store.save([1], forKey: key) }
+            func remove(many: Bool) throws {
+                if !many {
+                    _ = try store.remove(forKey: "a")
+                    return
+                }
+                for result in store.remove(forKeys: ["a"]) { _ = try result.get() }
+            }
+            fault.set { $0.operation == .synchronize }
+            #expect(throws: StoreError.self) { try remove(many: many) }
+            // The lock that cannot be given back has the log opened anew.
+            fault.set { repetition == .inALogOpenedAnew && $0.operation == .unlock }
+            try store.save([2], forKey: "b")
+            fault.set(nil)
+            try store.save([2], forKey: "c")
+            let former = fault.writeCount.load(ordering: .relaxed)
+            try remove(many: repetition == .many)
+            #expect(fault.writeCount.load(ordering: .relaxed) == former + 1)
+            // That one is not lost.
+            try remove(many: repetition == .many)
+            #expect(fault.writeCount.load(ordering: .relaxed) == former + 1)
+        }
+    }
+}
