@@ -197,6 +197,17 @@ import Testing
         }
     }
 
+    @Test func aStoreWithoutSegmentsHasNoFiles() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try PackedStore(directory: path, create: true)
+            #expect(try store.statistics().fileCount == 0)
+            try save("one", "key", in: store)
+            #expect(try store.statistics().fileCount == 1)
+            try store.current.beginSegment()
+            #expect(try store.statistics().fileCount == 2)
+        }
+    }
+
     /// A process may be killed between a seal and the next segment.
     @Test func aSealWithoutANextSegmentKeepsNobodyWaiting() throws {
         try withTemporaryDirectory(inMemory: true) { path in

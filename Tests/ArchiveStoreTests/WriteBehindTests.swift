@@ -55,8 +55,8 @@ import Testing
         }
 
         func remove(forKey key: String) throws(StoreError) -> Bool {
-            if state.withLock({ $0.failsRemovals }) { throw Self.failure }
             state.withLock { $0.beforeRemoval }?()
+            if state.withLock({ $0.failsRemovals }) { throw Self.failure }
             return try entries.remove(forKey: key)
         }
 
@@ -288,7 +288,99 @@ import Testing
         #expect(try below.entries.fetch(forKey: "b") == nil)
     }
 
-    /// A condition sees every save that returned before.
+    /// The deferred value stays, and is written; a flush that began meanwhile waits for it.
+    @Test(arguments: [false, true])
+    func aFailedRemovalLeavesTheDeferredValue(isBatch: Bool) throws {
+        let below = SlowStore()
+        below.open()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        let user = User()
+        store.setUser(user)
+        for key in ["a", "b"] { try save(1, key, in: store) }
+        try store.flush()
+        below.state.withLock { $0.isOpen = false }
+        try save(0, "first", in: store)
+        for key in ["a", "b"] { try save(2, key, in: store, count: 400) }
+        let isFlushed = DispatchSemaphore(value: 0)
+        let flushed = Mutex<[UInt8]?>(nil)
+        below.state.withLock { state in
+            state.failsRemovals = true
+            state.beforeRemoval = {
+                below.state.withLock { $0.beforeRemoval = nil }
+                below.open()
+                DispatchQueue.global().async {
+                    #expect(throws: Never.self) { try store.flush() }
+                    let archive = try? below.entries.fetch(forKey: "a")?.archive
+                    flushed.withLock { $0 = archive }
+                    isFlushed.signal()
+                }
+                usleep(50_000)
+            }
+        }
+        if isBatch {
+            for result in store.remove(forKeys: ["a", "", "b"]) {
+                #expect(throws: StoreError.self) { try result.get() }
+            }
+        } else {
+            #expect(throws: StoreError.self) { try store.remove(forKey: "a") }
+        }
+        #expect(try store.fetch(forKey: "a")?.archive.first == 2)
+        #expect(try store.information(forKey: "a")?.archiveByteCount == 400)
+        isFlushed.wait()
+        #expect(flushed.withLock { $0?.first } == 2)
+        for key in ["a", "b"] { #expect(try below.entries.fetch(forKey: key)?.archive.first == 2) }
+        #expect(user.failures.withLock { $0.isEmpty })
+        below.state.withLock { $0.failsRemovals = false }
+        // And it is used as before, with as much room.
+        below.state.withLock { $0.isOpen = false }
+        try save(0, "first", in: store)
+        for key in ["a", "b"] { try save(3, key, in: store, count: 400) }
+        #expect(try store.remove(forKey: "a"))
+        below.open()
+        try store.flush()
+        #expect(try below.entries.fetch(forKey: "a") == nil)
+        #expect(try below.entries.fetch(forKey: "b")?.archive.first == 3)
+    }
+
+    /// After each call a key has the value that was saved last, or none if a removal has succeeded since.
+    @Test(arguments: 0..<10) func failedRemovalsChangeNothing(seed: Int) throws {
+        let below = SlowStore()
+        below.open()
+        let store = WriteBehindStore(over: below, byteLimit: seed % 2 == 0 ? 1 << 20 : 30)
+        let keys = (0..<4).map { "key \($0)" }
+        var random = SeededGenerator(seed: seed)
+        var model: [String: UInt8] = [:]
+        for step in 0..<400 {
+            let key = keys.randomElement(using: &random) ?? ""
+            let fails = Bool.random(using: &random)
+            below.state.withLock { $0.failsRemovals = fails }
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0:
+                do throws(StoreError) {
+                    #expect(try store.remove(forKey: key) == (model[key] != nil))
+                    model[key] = nil
+                } catch {
+                    #expect(fails)
+                }
+            case 1:
+                let chosen = keys.filter { _ in Bool.random(using: &random) }
+                for (key, result) in zip(chosen, store.remove(forKeys: chosen)) {
+                    if case .success = result { model[key] = nil } else { #expect(fails) }
+                }
+            case 2: try store.flush()
+            default:
+                let byte = UInt8.random(in: 0...255, using: &random)
+                try save(byte, key, in: store, count: Int.random(in: 1...20, using: &random))
+                model[key] = byte
+            }
+            for key in keys {
+                #expect(try store.fetch(forKey: key)?.archive.first == model[key], "\(step), \(key)")
+            }
+        }
+        try store.flush()
+        for key in keys { #expect(try below.entries.fetch(forKey: key)?.archive.first == model[key]) }
+    }
+
     /// Takes its time to hear of a failure.
     private final class SlowUser: StoreUser {
         let failures = Mutex<[String]>([])
@@ -324,6 +416,7 @@ import Testing
         user.mayGoOn.signal()
     }
 
+    /// A condition sees every save that returned before.
     @Test func conditionsSeeWhatWasDeferred() throws {
         let below = ReferenceStore()
         let store = WriteBehindStore(over: below, byteLimit: 10_000)

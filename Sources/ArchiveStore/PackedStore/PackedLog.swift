@@ -185,7 +185,7 @@ final class PackedLog: Sendable {
                     entryCount: total.count,
                     entryByteCount: total.byteCount,
                     byteCount: state.log.chain.byteCount,
-                    fileCount: state.log.chain.byteCounts.count + (state.log.chain.isSealed ? 0 : 1),
+                    fileCount: state.log.chain.allByteCounts.count,
                     appendedByteCount: state.log.counts.appendedByteCount,
                     carriedByteCount: state.log.counts.carriedByteCount
                 )

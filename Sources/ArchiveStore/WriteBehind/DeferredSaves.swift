@@ -30,6 +30,13 @@ struct DeferredSaves: Sendable {
         let place: Int
     }
 
+    private struct Dropped {
+        let save: DeferredSave
+        let place: Int
+        /// The number of the removal of everything that has dropped it; `nil`: a removal of its key.
+        let removal: Int?
+    }
+
     private var waiting: [[UInt8]: Waiting] = [:]
     /// Keys by place, the first one being `order[start]`; a key that was dropped is found nowhere else.
     private var order: [(place: Int, key: [UInt8])] = []
@@ -37,9 +44,9 @@ struct DeferredSaves: Sendable {
     private var writing: (save: DeferredSave, place: Int)?
     /// The save that has failed, while its failure is being told.
     private var failing: (save: DeferredSave, place: Int)?
-    /// Saves that are never written, but seen until it is certain that the entries they were to replace are not seen
+    /// Saves that are not written, but seen until it is certain that the entries they were to replace are not seen
     /// instead.
-    private var dropped: [[UInt8]: (save: DeferredSave, removal: Int)] = [:]
+    private var dropped: [[UInt8]: Dropped] = [:]
     /// How many removals of everything have begun.
     private var removalCount = 0
     private var byteCount = 0
@@ -95,13 +102,15 @@ struct DeferredSaves: Sendable {
 
     /// Ends the write that ``begin()`` began. If it failed, the save is settled only after ``endTelling()``.
     ///
-    /// - Returns: whether nothing of the key waits.
+    /// - Returns: whether nothing takes the place of the entry that the save was to replace: neither a save that waits,
+    ///   nor a removal of the key, or the save that waits again where that fails.
     mutating func end(_ save: DeferredSave, _ failure: StoreError?) -> Bool {
         let ended = writing.take()
         byteCount -= save.archive.count
         defer { if failure != nil { failing = ended } }
         self.failure = self.failure ?? failure
-        return isSettled(save.key)
+        let key = save.key.bytes
+        return waiting[key] == nil && dropped[key].map { $0.removal != nil } ?? true
     }
 
     /// The failure that ``end(_:_:)`` was given has been told.
@@ -112,12 +121,29 @@ struct DeferredSaves: Sendable {
         waiting.isEmpty && writing == nil && failing == nil ? keptUser.take() : nil
     }
 
-    /// Drops the save that waits for a key, so that it is never written, and says whether there was one. It is seen
-    /// until ``forgetDropped(_:)``.
+    /// Drops the save that waits for a key, so that it is not written, and says whether there was one. It is seen until
+    /// ``forgetDropped(_:)``, or waits again after ``restore(_:)``.
     mutating func drop(_ key: StoreKey) -> Bool {
-        guard let save = waiting.removeValue(forKey: key.bytes)?.save else { return false }
-        byteCount -= save.archive.count
-        dropped[key.bytes] = (save, 0)
+        guard let former = waiting.removeValue(forKey: key.bytes) else { return false }
+        byteCount -= former.save.archive.count
+        dropped[key.bytes] = Dropped(save: former.save, place: former.place, removal: nil)
+        return true
+    }
+
+    /// Has the save that ``drop(_:)`` has dropped wait again, in its former place, unless it was forgotten; says whether
+    /// it does.
+    ///
+    /// - Precondition: no save of the key was deferred meanwhile.
+    mutating func restore(_ key: StoreKey) -> Bool {
+        guard let former = dropped[key.bytes], former.removal == nil else { return false }
+        dropped[key.bytes] = nil
+        byteCount += former.save.archive.count
+        if keptUser == nil { keptUser = user.user }
+        waiting[key.bytes] = Waiting(save: former.save, place: former.place)
+        let position = order[start...].firstIndex { $0.place >= former.place } ?? order.endIndex
+        if position == order.endIndex || order[position].place != former.place {
+            order.insert((former.place, key.bytes), at: position)
+        }
         return true
     }
 
@@ -130,7 +156,7 @@ struct DeferredSaves: Sendable {
         removalCount += 1
         for (key, place) in waiting {
             byteCount -= place.save.archive.count
-            dropped[key] = (place.save, removalCount)
+            dropped[key] = Dropped(save: place.save, place: place.place, removal: removalCount)
         }
         waiting = [:]
         order = []
@@ -159,8 +185,9 @@ struct DeferredSaves: Sendable {
         waiting[key.bytes] == nil && writing?.save.key.bytes != key.bytes && failing?.save.key.bytes != key.bytes
     }
 
-    /// As above, for all saves with a place up to this one.
+    /// As above, for all saves with a place up to this one, those included that may wait again.
     func isSettled(upTo place: Int) -> Bool {
+        if dropped.contains(where: { $0.value.removal == nil && $0.value.place <= place }) { return false }
         if let writing, writing.place <= place { return false }
         if let failing, failing.place <= place { return false }
         for next in order[start...] {

@@ -9,6 +9,9 @@ import Synchronization
 /// look at many entries at once wait for the saves that were deferred before, of the same key or of all, so that the
 /// order of calls for a key is the order in which the store below sees them.
 ///
+/// A removal drops the save of its key that waits. If the removal fails, that save waits again: the key has the value that
+/// it had, and not the one before.
+///
 /// A deferred save that fails removes the entry that it was to replace, is told to the user of this store, and is
 /// thrown by the next ``flush()``.
 ///
@@ -138,7 +141,7 @@ package final class WriteBehindStore: ArchiveStore {
     /// Runs `body` while no save of a key waits or is written, and no other call for it is under way.
     ///
     /// - Parameters:
-    ///   - dropping: whether saves that wait are dropped, and never written.
+    ///   - dropping: whether saves that wait are dropped. Those that `body` does not forget wait again afterwards.
     ///   - body: is told whether something was dropped.
     private func withExclusiveKey<Result>(
         _ key: StoreKey,
@@ -175,13 +178,12 @@ package final class WriteBehindStore: ArchiveStore {
             return true
         }
         defer {
-            state.withLock { state in
-                for key in keys {
-                    state.exclusiveKeys.remove(key.bytes)
-                    if dropping { state.forgetDropped(key) }
-                }
+            let restored = state.withLock { state in
+                for key in keys { state.exclusiveKeys.remove(key.bytes) }
+                return dropping ? keys.count { state.restore($0) } : 0
             }
             wakeWaiters()
+            for _ in 0..<restored { StoreUsage.start(on: worker) { self.writeNext() } }
         }
         let dropped = state.withLock { state in
             Set(keys.filter { dropping && state.drop($0) }.map(\.bytes))
@@ -271,8 +273,11 @@ package final class WriteBehindStore: ArchiveStore {
     }
 
     package func remove(forKey key: String) throws(StoreError) -> Bool {
-        try withExclusiveKey(StoreKey(key), dropping: true) { hasDropped throws(StoreError) in
-            try below.remove(forKey: key) || hasDropped
+        let storeKey = try StoreKey(key)
+        return try withExclusiveKey(storeKey, dropping: true) { hasDropped throws(StoreError) in
+            let isRemoved = try below.remove(forKey: key)
+            state.withLock { $0.forgetDropped(storeKey) }
+            return isRemoved || hasDropped
         }
     }
 
@@ -283,8 +288,10 @@ package final class WriteBehindStore: ArchiveStore {
             return try withExclusiveKeys(valid, dropping: true) { dropped throws(StoreError) in
                 var dropped = dropped
                 return zip(keys, below.remove(forKeys: keys)).map { key, result in
-                    let hasDropped = dropped.remove(Array(key.utf8)) != nil
-                    return result.map { $0 || hasDropped }
+                    result.map { isRemoved in
+                        if let key = try? StoreKey(key) { state.withLock { $0.forgetDropped(key) } }
+                        return dropped.remove(Array(key.utf8)) != nil || isRemoved
+                    }
                 }
             }
         } catch {
