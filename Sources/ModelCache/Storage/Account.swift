@@ -111,7 +111,7 @@ final class Account: Sendable {
         guard models[name] == Model.self else {
             throw unknown(type)
         }
-        let report = report
+        let (writer, report) = (writer, report)
         return try withTables { tables throws(CacheError) in
             if let table = tables.models[name] as? ModelTable<Model> { return table }
             if tables.isEnded { throw CacheError.closed }
@@ -123,7 +123,7 @@ final class Account: Sendable {
                 disk: DiskSettings(byteLimit: policy.disk),
                 expiration: policy.keep
             )
-            let table = ModelTable(cache, report: report)
+            let table = ModelTable(cache, writer: writer, report: report)
             tables.models[name] = table
             return table
         }
