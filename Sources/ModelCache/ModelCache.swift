@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 import TypedCache
@@ -14,8 +15,8 @@ import TypedCache
 /// are of two kinds. A fetch loads a missing or stale model, and fails if that fails and nothing may be shown instead;
 /// `stored` and `updates` give the stored model with its freshness, and never cause a request.
 ///
-/// An account is a directory. At most one process at a time should have it open: another one's changes are not noticed.
-/// All calls may be made from any task.
+/// An account is a directory. One object of a process has it open at a time; at most one process at a time should:
+/// another one's changes are not noticed. All calls may be made from any task.
 public final class ModelCache: Sendable {
     let engine: ModelEngine
 
@@ -24,6 +25,9 @@ public final class ModelCache: Sendable {
     /// Opens an account, or makes it.
     ///
     /// Suspends while the disk is read and written. The caches of types and lists are opened at their first use.
+    ///
+    /// An account that is open in this process is not opened again before ``close()`` or ``erase()`` has returned, or the
+    /// object and its loads and writes have ended.
     ///
     /// - Parameters:
     ///   - account: its name, 1 to 60 UTF-8 bytes; for an app with one user at a time, that user's identity.
@@ -34,8 +38,10 @@ public final class ModelCache: Sendable {
     ///   - decoder: makes a decoder of JSON for an answer. Its settings are followed for dates, data, names and `userInfo`
     ///     without running it where the answer is usual JSON, which takes a fourth of the time; otherwise it decodes.
     ///   - onFailure: is told failures that no call throws: of loads in the background, of loads whose failure a stale value
-    ///     stands in for (once for each load), and of the disk where a load could go on without it. Called on any thread.
-    /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, or `.storage`.
+    ///     stands in for (once for each load), and of the disk where a load could go on without it; and of stored models that
+    ///     cannot be read, and count as missing (`.decodingFailed`). Called on any thread.
+    /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, `.accountInUse`, or `.storage`: where the
+    ///   account's files are damaged, or of a newer version, ``erase(account:directory:)`` deletes them.
     public convenience init(
         account: String,
         types: [any CachedModel.Type],
@@ -45,9 +51,7 @@ public final class ModelCache: Sendable {
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
         onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in }
     ) async throws(ModelCacheError) {
-        let root =
-            directory ?? CacheDirectory.standard().appending(path: "models", directoryHint: .isDirectory)
-        let place = try AccountDirectory(account: account, in: root)
+        let place = try AccountDirectory(account: account, in: directory)
         let opened = try Account(place, models: types, clock: clock, report: onFailure)
         self.init(
             engine: ModelEngine(
@@ -58,7 +62,7 @@ public final class ModelCache: Sendable {
                 report: onFailure
             )
         )
-        _ = try await opened.reading { () throws(ModelCacheError) in try opened.bookkeeping() }
+        try await opened.reading { () throws(ModelCacheError) in try opened.open() }
         // No caller has to wait for it, but ``flush()`` does.
         opened.writer.add(0) {
             if let failure = place.deleteErased() { onFailure(failure) }
@@ -130,6 +134,29 @@ public final class ModelCache: Sendable {
         engine.erase()
         let result = await engine.account.writer.run { [engine] in
             Result { () throws(ModelCacheError) in try engine.account.erase() }
+        }
+        try result.get()
+    }
+
+    /// Erases an account that is not open: one that cannot be opened, because its files are damaged or of a newer version,
+    /// or that of a user who is not signed in any more.
+    ///
+    /// Opens nothing of it. Suspends until no file of it is on disk; does nothing where there is none. If the process ends in
+    /// between, the next opening or erasing of any account in the same directory deletes the rest. No other process may have
+    /// it open.
+    ///
+    /// - Parameters:
+    ///   - account: its name, 1 to 60 UTF-8 bytes.
+    ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
+    /// - Throws: ``ModelCacheError`` with code `.invalidAccount`; `.accountInUse` if this process has it open, and ``erase()``
+    ///   does it; `.storage` if files could not be deleted.
+    public nonisolated(nonsending) static func erase(
+        account: String,
+        directory: URL? = nil
+    ) async throws(ModelCacheError) {
+        let place = try AccountDirectory(account: account, in: directory)
+        let result = await DispatchQueue.global(qos: .userInitiated).run {
+            Result { () throws(ModelCacheError) in try place.eraseUnopened() }
         }
         try result.get()
     }

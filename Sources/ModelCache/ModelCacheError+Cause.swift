@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchive
 
 extension ModelCacheError {
     /// The most characters of a cause's own words, and of a place in an answer.
@@ -8,6 +9,8 @@ extension ModelCacheError {
     /// Never values or bodies: an error without a description is told by its name.
     static func words(for cause: any Error) -> String {
         if let cause = cause as? DecodingError { return words(for: cause) }
+        // Of a type's own decoding, whose error an archive's own words may repeat with the value.
+        if let refusal = (cause as? ArchiveError)?.cause { return words(for: refusal) }
         if let own = (cause as? any LocalizedError)?.errorDescription { return line(own) }
         // The other descriptions of Foundation's errors contain URLs and user information.
         if cause is URLError || type(of: cause) is NSError.Type { return line(cause.localizedDescription) }

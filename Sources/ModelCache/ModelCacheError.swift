@@ -6,7 +6,8 @@ public struct ModelCacheError: Error, Sendable {
     /// The kind of failure. New codes may be added: always keep a `default` when switching.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Base: String {
-            case invalidAccount, invalidModel, unknownModel, notFound, offline, noTransport, transport, status
+            case invalidAccount, accountInUse, invalidModel, unknownModel, notFound, offline, noTransport,
+                transport, status
             case decodingFailed, cursorRefused, notKept, storage, closed
         }
 
@@ -14,6 +15,9 @@ public struct ModelCacheError: Error, Sendable {
 
         /// The name of an account is empty or longer than 60 UTF-8 bytes.
         public static let invalidAccount = Code(base: .invalidAccount)
+        /// Another ``ModelCache/ModelCache`` of this process has the account open. That one is to be used, or to be closed
+        /// or erased first.
+        public static let accountInUse = Code(base: .accountInUse)
         /// The name of a model has characters that are not allowed, or two types have the same one.
         public static let invalidModel = Code(base: .invalidModel)
         /// The type was not given to the initializer.
@@ -30,7 +34,7 @@ public struct ModelCacheError: Error, Sendable {
         /// The server answered with another status; `status` has it.
         public static let status = Code(base: .status)
         /// The model or list cannot decode the answer, and `cause` says why; or the answer is a model of another identity,
-        /// and nothing of it is stored.
+        /// and nothing of it is stored. Told to `onFailure` alone: a stored model cannot be read, and counts as missing.
         public static let decodingFailed = Code(base: .decodingFailed)
         /// The server does not take the cursor of a page any more (400, 404, 410, 422). The list is stale: the next fetch
         /// loads it from the start.

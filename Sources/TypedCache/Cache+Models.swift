@@ -15,16 +15,27 @@ extension Cache {
         return try value(of: found)
     }
 
-    /// Returns the archive of the entry for `key`, expired or not, without decoding it; `nil` if there is none. Blocks
-    /// on disk I/O.
+    /// Returns the entry for `key`, expired or not, without decoding it; `nil` if there is none. Blocks on disk I/O.
     ///
     /// - Throws: ``CacheError`` with code `.invalidKey`, `.unsupportedVersion`, or `.io`.
-    package func archive(forKey key: String) throws(CacheError) -> [UInt8]? {
-        try core.readServable(entryKey(key))?.archive
+    package func undecodedEntry(forKey key: String) throws(CacheError) -> UndecodedEntry? {
+        try core.readServable(entryKey(key)).map(UndecodedEntry.init)
     }
 }
 
-/// Keys in the form in which caches compare them, for a layer above that asks for the same ones again and again.
+/// An entry as it was read from disk, without its value.
+package struct UndecodedEntry: Sendable {
+    package let archive: [UInt8]
+    let information: EntryInformation
+
+    init(_ stored: StoredArchive) {
+        archive = stored.archive
+        information = stored.information
+    }
+}
+
+/// Keys in the form in which caches compare them, for a layer above that asks for the same ones again and again. Texts
+/// that Swift takes for equal are one key.
 package struct PreparedKeys: Sendable {
     fileprivate let keys: [EntryKey]
 
@@ -32,7 +43,7 @@ package struct PreparedKeys: Sendable {
     package init(_ texts: [String]) throws(CacheError) {
         var keys: [EntryKey] = []
         keys.reserveCapacity(texts.count)
-        for text in texts { keys.append(try EntryKey(text)) }
+        for text in texts { keys.append(try EntryKey(text.composed)) }
         self.keys = keys
     }
 

@@ -77,6 +77,24 @@ extension Cache {
         }
     }
 
+    /// Saves the value of an entry that was read in a form that this program reads, in the place of that entry, with its
+    /// expiration; nothing, where it was changed or removed meanwhile. Blocks on disk I/O.
+    ///
+    /// - Parameter tags: groups that the entry belongs to from now on.
+    /// - Throws: ``CacheError`` as a save throws. The entry that was read stays then: it has the same value.
+    package func rewrite(
+        _ entry: UndecodedEntry,
+        as value: Value,
+        tags: Set<String>
+    ) throws(CacheError) {
+        let key = try entryKey(entry.information.key)
+        let attributes = try attributes(nil, tags: tags, of: key, keeping: entry.information)
+        let new = try core.naming(key) { () throws(CacheError) in
+            try Self.newEntry(value, forKey: key, attributes, as: form)
+        }
+        try core.write(new, .ofTheSameValue(entry.information))
+    }
+
     /// Has `change` change the value of an entry that was read, and archives the new value.
     ///
     /// - Returns: the result of `change`, and the new entry: `nil` for a removal, or the error of

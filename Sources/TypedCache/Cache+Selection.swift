@@ -53,6 +53,9 @@ extension Cache {
     /// Entries that have expired are chosen from, too, as long as they are on disk, since a fetch that loads may still
     /// return them (``Expiration/servingStale(for:)``). Entries that a newer version wrote cannot be read here, and stay.
     ///
+    /// A load that is under way saves no value for a key whose entry is removed. For any other key it does, also if the new
+    /// entry would be chosen: it is not there yet. ``removeAll(tagged:)`` and ``removeAll()`` apply to such loads as well.
+    ///
     /// - Parameter isChosen: is given each entry once, in no order. It may use the cache.
     /// - Returns: how many were removed, expired ones included.
     /// - Throws: ``CacheError`` with code `.io`; entries may be left then.

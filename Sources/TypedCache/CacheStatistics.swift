@@ -1,49 +1,96 @@
 /// The number of events of each kind since a cache was opened.
 public struct CacheStatistics: Sendable, Hashable {
     /// Fetches answered from memory with a fresh value.
-    public internal(set) var memoryHits = 0
+    public internal(set) var memoryHits: Int
     /// Fetches answered from disk with a fresh value.
-    public internal(set) var diskHits = 0
+    public internal(set) var diskHits: Int
     /// Fetches that may load, answered with a value that had expired, within one of its stale windows.
-    public internal(set) var staleHits = 0
+    public internal(set) var staleHits: Int
     /// Fetches that found nothing, or nothing that may be used.
-    public internal(set) var misses = 0
+    public internal(set) var misses: Int
     /// Fetches that found nothing, or nothing that may be used, and waited for a producer that another fetch had
     /// started.
-    public internal(set) var joins = 0
+    public internal(set) var joins: Int
     /// Values that a producer gave.
-    public internal(set) var loads = 0
+    public internal(set) var loads: Int
     /// Expired values that a producer found to be still right.
-    public internal(set) var revalidations = 0
+    public internal(set) var revalidations: Int
     /// How long producers ran, all runs together, those that threw included. One run may load several values.
-    public internal(set) var loadTime = Duration.zero
+    public internal(set) var loadTime: Duration
     /// Producers that threw.
-    public internal(set) var loadFailures = 0
+    public internal(set) var loadFailures: Int
     /// Entries saved.
-    public internal(set) var saves = 0
+    public internal(set) var saves: Int
     /// Entries found expired, and removed.
-    public internal(set) var expirations = 0
+    public internal(set) var expirations: Int
     /// Entries that memory gave up to make room; they stay on disk, where there is one.
-    public internal(set) var memoryEvictions = 0
+    public internal(set) var memoryEvictions: Int
     /// Entries that were given up on disk to make room.
-    public internal(set) var diskEvictions = 0
+    public internal(set) var diskEvictions: Int
     /// Entries removed by a call, by key, by tag or by a condition, and those removed because a save for their key
     /// failed.
-    public internal(set) var removals = 0
+    public internal(set) var removals: Int
     /// Entries in memory that another value for their key replaced.
-    public internal(set) var replacements = 0
+    public internal(set) var replacements: Int
     /// How often all entries were removed.
-    public internal(set) var clearances = 0
+    public internal(set) var clearances: Int
     /// Entries found damaged, and taken out of the way.
-    public internal(set) var corruptions = 0
+    public internal(set) var corruptions: Int
     /// Entries in memory that another process or machine was found to have changed; and how often all entries may have
     /// been changed.
-    public internal(set) var invalidations = 0
+    public internal(set) var invalidations: Int
     /// Entries in memory that another machine may have changed unheard, and that were compared with the server's and
     /// found to be the same.
-    public internal(set) var verifications = 0
+    public internal(set) var verifications: Int
     /// Failures that no call could throw.
-    public internal(set) var failures = 0
+    public internal(set) var failures: Int
+
+    /// Makes statistics as ``Cache/statistics`` returns them: for tests, and for types that stand for a cache.
+    ///
+    /// Each count is of the property with its name, and zero where it is left out.
+    public init(
+        memoryHits: Int = 0,
+        diskHits: Int = 0,
+        staleHits: Int = 0,
+        misses: Int = 0,
+        joins: Int = 0,
+        loads: Int = 0,
+        revalidations: Int = 0,
+        loadTime: Duration = .zero,
+        loadFailures: Int = 0,
+        saves: Int = 0,
+        expirations: Int = 0,
+        memoryEvictions: Int = 0,
+        diskEvictions: Int = 0,
+        removals: Int = 0,
+        replacements: Int = 0,
+        clearances: Int = 0,
+        corruptions: Int = 0,
+        invalidations: Int = 0,
+        verifications: Int = 0,
+        failures: Int = 0
+    ) {
+        self.memoryHits = memoryHits
+        self.diskHits = diskHits
+        self.staleHits = staleHits
+        self.misses = misses
+        self.joins = joins
+        self.loads = loads
+        self.revalidations = revalidations
+        self.loadTime = loadTime
+        self.loadFailures = loadFailures
+        self.saves = saves
+        self.expirations = expirations
+        self.memoryEvictions = memoryEvictions
+        self.diskEvictions = diskEvictions
+        self.removals = removals
+        self.replacements = replacements
+        self.clearances = clearances
+        self.corruptions = corruptions
+        self.invalidations = invalidations
+        self.verifications = verifications
+        self.failures = failures
+    }
 
     /// Fetches answered from memory or disk with a fresh value.
     public var hits: Int { memoryHits + diskHits }

@@ -102,6 +102,78 @@ import TypedCache
         }
     }
 
+    @Test func anAccountThatCannotBeOpenedIsErased() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "a", bio: "b"))
+        try await models.close()
+        let other = try await stage.open(account: "other")
+        try await other.close()
+        let format = stage.directory.url.appending(path: "42/$bookkeeping/format")
+        try Data("of a newer version".utf8).write(to: format)
+        await expect(.storage) { _ = try await stage.open() }
+        // As a process leaves it that was killed while it deleted another account.
+        let left = stage.directory.url.appending(path: ".erased-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
+
+        try await ModelCache.erase(account: "42", directory: stage.directory.url)
+        let path = stage.directory.url.path(percentEncoded: false)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["other"])
+        let again = try await stage.open()
+        #expect(try await again.stored(User.self, id: 1) == nil)
+        // There is none of this name.
+        try await ModelCache.erase(account: "nobody", directory: stage.directory.url)
+        await expect(.invalidAccount) { try await ModelCache.erase(account: "", directory: stage.directory.url) }
+    }
+
+    @Test func anAccountIsOpenOnceInAProcess() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        try await models.save(User(id: 1, name: "a", bio: "b"))
+        await expect(.accountInUse) { _ = try await stage.open() }
+        await expect(.accountInUse) {
+            try await ModelCache.erase(account: "42", directory: stage.directory.url)
+        }
+        // By another way.
+        let link = stage.directory.url.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: stage.directory.url)
+        await expect(.accountInUse) {
+            _ = try await ModelCache(account: "42", types: [User.self], directory: link, transport: nil)
+        }
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "a")
+        let other = try await stage.open(account: "other")
+        try await other.erase()
+
+        try await models.close()
+        let later = try await stage.open()
+        // Closing twice does not give up the later one's account.
+        try await models.close()
+        await expect(.accountInUse) { _ = try await stage.open() }
+        try await later.erase()
+        let last = try await stage.open()
+        try await last.close()
+    }
+
+    @Test func anAccountWhoseObjectHasGoneIsOpenedAgain() async throws {
+        let stage = try Stage()
+        func useOnce() async throws {
+            let models = try await stage.open()
+            try await models.save(User(id: 1, name: "a", bio: "b"))
+        }
+        try await useOnce()
+        var found: ModelSnapshot<User>?
+        repeat {
+            do {
+                found = try await stage.open().stored(User.self, id: 1)
+            } catch {
+                // A thread may still be about to let go of it.
+                #expect(ModelCacheError.Code.accountInUse ~= error)
+                await Task.yield()
+            }
+        } while found == nil
+        #expect(found?.value.name == "a")
+    }
+
     @Test func accountsOfAnyNameAreApart() async throws {
         let stage = try Stage()
         let names = ["bob", "Bob", "../bob", "a/b", ".hidden", "b%6fb", "ö", "bob@example.org", "a b"]

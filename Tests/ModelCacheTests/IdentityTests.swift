@@ -135,6 +135,50 @@ import TypedCache
         await expect(.invalidAccount) { _ = try await stage.open(account: "") }
     }
 
+    /// "é" in one scalar and in two, and a syllable of Hangul in one, two and three.
+    @Test(arguments: [
+        ("\u{E9}", "e\u{301}"), ("\u{AC01}", "\u{AC00}\u{11A8}"), ("\u{AC01}", "\u{1100}\u{1161}\u{11A8}"),
+    ])
+    func identitiesThatSwiftTakesForEqualAreOne(one: String, other: String) async throws {
+        let stage = try Stage()
+        #expect(one == other && !one.utf8.elementsEqual(other.utf8))
+        for (saved, read) in [(one, other), (other, one)] {
+            let models = try await stage.open()
+            try await models.save(Comment(id: saved, text: saved, author: Link(1)))
+            // From memory, from disk, and by a later launch.
+            #expect(try await models.stored(Comment.self, id: read)?.value.id == saved)
+            models.trimMemory(toCount: 0)
+            #expect(try await models.stored(Comment.self, id: read)?.value.id == saved)
+            try await models.close()
+            let later = try await stage.open()
+            #expect(try await later.stored(Comment.self, ids: [read]).count == 1)
+            try await later.remove(Comment.self, id: read)
+            #expect(try await later.stored(Comment.self, id: saved) == nil)
+            try await later.close()
+        }
+    }
+
+    /// A server that tells two texts apart which are equal to Swift is asked with its own ones.
+    @Test func aListHasOneElementForEqualIdentitiesAndKeepsTheTextOfIts() async throws {
+        struct Thread: ModelList {
+            typealias Element = Comment
+            var listKey: String { "thread" }
+            func request(after cursor: PageCursor?) -> ModelRequest { .get("/thread") }
+        }
+        let stage = try Stage()
+        let models = try await stage.open()
+        let comments = ["e\u{301}", "x", "\u{E9}"].map { Comment(id: $0, text: $0, author: Link(1)) }
+        stage.server.answer("/thread", try .json(comments))
+        let list = try await models.fetch(Thread())
+        #expect(list.elements.map(\.id) == ["\u{E9}", "x"])
+        await models.flush()
+        models.trimMemory(toCount: 0)
+        #expect(try await models.stored(Thread())?.elements == list.elements)
+        try await models.remove(Comment.self, id: "\u{E9}")
+        let hole = try #require(try await models.stored(Thread())?.holes.first)
+        #expect(hole.unicodeScalars.elementsEqual("e\u{301}".unicodeScalars))
+    }
+
     private struct Handle: RawRepresentable, Codable, ModelID { let rawValue: String }
 
     @Test func anIdentityIsOneSegmentOfAPath() {

@@ -2,6 +2,7 @@ import Foundation
 import KeyedArchive
 import ModelCache
 import ModelCacheTesting
+import Synchronization
 import TestSupport
 import Testing
 import TypedCache
@@ -91,13 +92,43 @@ private struct ReadNote: CachedModel {
     }
 }
 
+/// The first version with a field more, which stored ones lack, and without another `schemaVersion`.
+private struct RatedNote: CachedModel {
+    static let modelName = "note"
+    let id: Int
+    var text: String
+    var rating: Int
+    static func request(for id: Int) -> ModelRequest { .get("/notes/\(id)") }
+}
+
+/// Version 2 with the fields of version 1, which counts its migrations.
+private struct CountedNote: CachedModel {
+    static let migrations = Atomic(0)
+    static let modelName = "note"
+    static let schemaVersion = 2
+    let id: Int
+    var text: String
+    static func request(for id: Int) -> ModelRequest { .get("/notes/\(id)") }
+    static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree? {
+        migrations.add(1, ordering: .relaxed)
+        return old
+    }
+}
+
 @Suite struct SchemaTests {
     private func with<Model: CachedModel>(
         _ type: Model.Type,
         _ directory: TemporaryDirectory,
+        failures: Failures = Failures(),
         _ body: (ModelCache) async throws -> Void
     ) async throws {
-        let models = try await ModelCache(account: "a", types: [type], directory: directory.url, transport: nil)
+        let models = try await ModelCache(
+            account: "a",
+            types: [type],
+            directory: directory.url,
+            transport: nil,
+            onFailure: { failures.add($0) }
+        )
         try await body(models)
         try await models.close()
     }
@@ -142,6 +173,57 @@ private struct ReadNote: CachedModel {
             #expect(found[1] == ReadNote(id: 1, title: "one", stars: "3", isRead: false))
             #expect(found[2] == ReadNote(id: 2, title: "two", stars: "-1", isRead: false))
         }
+    }
+
+    @Test func aStoredModelThatItsTypeRefusesIsReportedOnce() async throws {
+        let directory = try TemporaryDirectory()
+        try await with(FirstNote.self, directory) { models in
+            try await models.save([FirstNote(id: 1, text: "one"), FirstNote(id: 2, text: "two")])
+        }
+        let failures = Failures()
+        try await with(RatedNote.self, directory, failures: failures) { models in
+            for _ in 0..<3 {
+                let one = try await models.stored(RatedNote.self, id: 1)
+                let both = try await models.stored(RatedNote.self, ids: [1, 2])
+                #expect(one == nil && both.isEmpty)
+            }
+        }
+        #expect(failures.all.map(\.code) == [.decodingFailed, .decodingFailed])
+        #expect(failures.all.compactMap(\.subject?.key).sorted() == ["1", "2"])
+        for failure in failures.all { #expect(failure.message.contains("rating"), "\(failure)") }
+    }
+
+    @Test func aModelOfAnotherVersionThatIsNotMigratedIsReported() async throws {
+        let directory = try TemporaryDirectory()
+        try await with(FirstNote.self, directory) { try await $0.save(FirstNote(id: 1, text: "one")) }
+        let failures = Failures()
+        try await with(SecondNote.self, directory, failures: failures) { models in
+            let found = try await models.stored(SecondNote.self, id: 1)
+            #expect(found == nil)
+        }
+        #expect(
+            failures.all.map(\.message) == [
+                "the stored note 1 cannot be read, and counts as missing: saved with schema version 1"
+            ]
+        )
+    }
+
+    @Test func aModelIsMigratedOnce() async throws {
+        let directory = try TemporaryDirectory()
+        try await with(FirstNote.self, directory) { models in
+            try await models.save([FirstNote(id: 1, text: "one"), FirstNote(id: 2, text: "two")])
+        }
+        for _ in 0..<2 {
+            try await with(CountedNote.self, directory) { models in
+                let notes = [1: CountedNote(id: 1, text: "one"), 2: CountedNote(id: 2, text: "two")]
+                let first = try await models.stored(CountedNote.self, ids: [1, 2]).mapValues(\.value)
+                await models.flush()
+                models.trimMemory(toCount: 0)
+                let again = try await models.stored(CountedNote.self, ids: [1, 2]).mapValues(\.value)
+                #expect(first == notes && again == notes)
+            }
+        }
+        #expect(CountedNote.migrations.load(ordering: .relaxed) == 2)
     }
 
     @Test func aRenamedTypeReadsItsEntries() async throws {

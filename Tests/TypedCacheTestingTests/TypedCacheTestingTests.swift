@@ -29,6 +29,9 @@ private enum Shape: Codable, Encoded, Sendable {
         #expect(event.kind == .removed && event.tier == .disk && event.reason == .expired)
         let failure = CacheEvent(kind: .failed, cause: error)
         #expect((failure.cause as? CacheError)?.code == .io)
+        let statistics = CacheStatistics(memoryHits: 3, misses: 1, loadTime: .seconds(2), failures: 4)
+        #expect(statistics.hitRatio == 0.75 && statistics.loadTime == .seconds(2))
+        #expect(statistics.failures == 4 && statistics.saves == 0)
     }
 
     @Test func theClockMovesByHandOnly() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import BenchmarkKit
@@ -29,6 +30,37 @@ import Testing
         #expect(!text.contains("charts/all"))
         #expect(text.contains("| suites that did not run | other, third |"))
         #expect(text.contains("| **ours** | 11.0 ns |"))
+    }
+
+    @Test func aSuiteThatFailedIsNamedAsSuch() {
+        var run = run
+        run.failedSuites = ["sample", "other"]
+        let text = Report(run: run, suites: ["sample", "other", "third"], charts: []).text
+        #expect(text.contains("| suites that did not run | third |"))
+        #expect(text.contains("| suites that failed before their end | sample, other |"))
+        #expect(text.contains("## sample\n"))
+    }
+
+    @Test func newChartsTakeThePlaceOfFormerOnes() throws {
+        let manager = FileManager.default
+        let folder = manager.temporaryDirectory.appending(path: "charts-\(UUID().uuidString)")
+        defer { #expect(throws: Never.self) { try manager.removeItem(at: folder) } }
+        let drafts = folder.appending(path: ".drafts")
+        try manager.createDirectory(at: drafts, withIntermediateDirectories: true)
+        func write(_ text: String, _ name: String) throws {
+            try Data(text.utf8).write(to: folder.appending(path: name))
+        }
+        try write("former", "a-light.png")
+        try write("former", "b-light.png")
+        try write("text", "notes.txt")
+        try write("new", ".drafts/a-light.png")
+        try write("new", ".drafts/c-light.png")
+        try Chart.replaceCharts(in: folder, by: drafts)
+        #expect(
+            try Set(manager.contentsOfDirectory(atPath: folder.path))
+                == ["a-light.png", "c-light.png", "notes.txt", ".drafts"]
+        )
+        #expect(try String(contentsOf: folder.appending(path: "a-light.png"), encoding: .utf8) == "new")
     }
 
     @Test func linesThatAreNoChartsAreIgnored() {

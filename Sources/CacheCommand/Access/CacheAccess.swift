@@ -26,11 +26,11 @@ protocol CacheAccess: Sendable {
     /// - Parameter summary: gets the counts as they become known, also before an error.
     func trim(to size: SizeLimit, counting summary: inout TrimSummary) throws
 
-    /// Removes every entry and returns how many there were.
-    func removeAll() throws -> Int
-
-    /// As ``removeAll()``, where nobody asks for the number.
-    func removeAllUncounted() throws
+    /// Removes every entry.
+    ///
+    /// - Parameter mustCount: whether entries are to be counted even if all of a server's keys are looked through for that.
+    /// - Returns: the entries that there were; `nil` if they were not counted.
+    func removeAll(mustCount: Bool) throws -> ClearSummary?
 
     // MARK: Whole entries
 
@@ -114,8 +114,6 @@ extension CacheAccess {
         }
         return state
     }
-
-    func removeAllUncounted() throws { _ = try removeAll() }
 
     /// One part after another.
     func forEachListed(

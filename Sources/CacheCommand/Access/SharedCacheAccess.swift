@@ -136,14 +136,12 @@ struct SharedCacheAccess: CacheAccess {
 
     func removeDamaged() throws -> Int { try inspector.removeDamagedEntries() }
 
-    func removeAll() throws -> Int {
+    func removeAll(mustCount: Bool) throws -> ClearSummary? {
         // Those of all schemas go.
-        let count = try tier.entryCounts(cache: inspector.name).values.reduce(0, +)
+        let count = mustCount ? try tier.entryCounts(cache: inspector.name).values.reduce(0, +) : nil
         try inspector.removeAll()
-        return count
+        return count.map { ClearSummary(entryCount: $0, byteCount: nil) }
     }
-
-    func removeAllUncounted() throws { try inspector.removeAll() }
 
     // MARK: Of this machine's caches alone
 

@@ -162,7 +162,7 @@ struct DiskCacheAccess: CacheAccess {
     func overview() throws -> CacheOverview {
         CacheOverview(
             layout: inspector.layout,
-            entryCount: try inspector.entryCount(),
+            entryCount: try inspector.entrySizes().count,
             byteCount: inspector.byteCountOfFiles(),
             lastChange: inspector.lastChange()
         )
@@ -179,15 +179,10 @@ struct DiskCacheAccess: CacheAccess {
         summary.evictedCount = try inspector.trim(toBytes: size.bytes)
     }
 
-    func removeAll() throws -> Int {
-        var count = 0
-        try forEachEntry { _, _ in
-            count += 1
-        } damaged: {
-            count += 1
-        }
+    func removeAll(mustCount: Bool) throws -> ClearSummary? {
+        let (entryCount, byteCount) = try inspector.entrySizes()
         try inspector.removeAll()
-        return count
+        return ClearSummary(entryCount: entryCount, byteCount: byteCount)
     }
 
     var partCount: Int { inspector.partCount }

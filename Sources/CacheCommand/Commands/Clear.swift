@@ -4,7 +4,9 @@ import KeyedArchive
 struct Clear: Subcommand {
     static let name = "clear"
     static let summary = "Remove all entries of a cache"
-    static let discussion: String? = "Asks first; where nobody can be asked it needs --yes."
+    static let discussion: String? =
+        "Asks first; where nobody can be asked it needs --yes. A server's entries are counted for --json alone, since all "
+        + "its keys are looked through for that."
     static let examples = [
         CommandExample(
             arguments: ["clear", "--cache", "cities", "--yes"],
@@ -29,11 +31,33 @@ struct Clear: Subcommand {
             }
             guard confirm(question) else { return .failure }
         }
-        if writesJSON {
-            try environment.write(["removed": .count(cache.removeAll())])
-        } else {
-            try cache.removeAllUncounted()
+        if let summary = try cache.removeAll(mustCount: writesJSON) {
+            try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON)
         }
         return .success
+    }
+}
+
+/// The result of clearing a cache.
+struct ClearSummary: Sendable, Equatable {
+    /// Entries that were removed, expired and damaged ones included.
+    var entryCount: Int
+    /// Their bytes on disk; `nil` for those of a server.
+    var byteCount: Int?
+
+    /// For people, in one line.
+    var prose: String {
+        let count = "\(CountText(entryCount, "entry", plural: "entries")) removed"
+        return byteCount.map { "\(count), \(ByteText($0))" } ?? count
+    }
+
+    /// For programs.
+    var json: Record {
+        let counts = [("removed", entryCount), ("size", byteCount)]
+        return Record(
+            fields: counts.compactMap { name, count in
+                count.map { RecordField(name: name, value: .count($0)) }
+            }
+        )
     }
 }

@@ -62,11 +62,16 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     /// incomplete one; lists and observers show it as it is.
     static func isComplete(_ model: Self) -> Bool
 
-    /// Brings a model of another ``schemaVersion`` to the present one; `nil`, the default: it counts as missing.
+    /// Brings a model of another ``schemaVersion`` to the present one; `nil`, the default: it counts as missing, and
+    /// `onFailure` is told.
+    ///
+    /// Runs when the stored model is read. The new form is saved then, unless the model is changed meanwhile, so it is
+    /// brought there once; where the disk refuses it, `onFailure` is told, and the next read does it again.
     ///
     /// - Parameters:
     ///   - old: the archived model, whose root is the model itself.
-    ///   - version: the version that it was saved with, older or newer than the present one.
+    ///   - version: the version that it was saved with, older or newer than the present one; the present one itself, if the
+    ///     type refuses the model all the same.
     static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree?
 
     /// Groups that the model belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default. At most 10 of 1 to

@@ -3,6 +3,9 @@ import TypedCache
 
 /// The identity of a model: a key of a cache that can be made of its text again.
 ///
+/// Identities that are equal to Swift are one, in memory and on disk: so are two texts that are canonically equivalent, as
+/// "é" in one scalar and in two. The server is asked with the text that the program has, or the list.
+///
 /// `String`, `Int` and `UUID` are identities, and so are enumerations and structures with a raw value of one of these that
 /// declare the conformance:
 ///

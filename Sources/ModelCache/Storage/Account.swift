@@ -23,6 +23,7 @@ final class Account: Sendable {
         autoreleaseFrequency: .workItem
     )
     private let report: @Sendable (ModelCacheError) -> Void
+    private let claim = Mutex<AccountClaim?>(nil)
 
     private struct Tables {
         var models: [String: any Closable] = [:]
@@ -62,6 +63,25 @@ final class Account: Sendable {
     }
 
     // MARK: Opening
+
+    /// Takes the account for this object alone, and opens the bookkeeping. Blocks on disk I/O.
+    ///
+    /// - Throws: `.accountInUse`, `.storage`.
+    func open() throws(ModelCacheError) {
+        if let directory {
+            let own = try directory.claim()
+            claim.withLock { $0 = own }
+        }
+        do throws(ModelCacheError) {
+            _ = try bookkeeping()
+        } catch {
+            giveUpClaim()
+            throw error
+        }
+    }
+
+    /// Lets another object open the account.
+    private func giveUpClaim() { _ = claim.withLock { $0.take() } }
 
     // The lock is held while a cache is opened: others need that cache as well, or will soon. Caches call nothing of this
     // type. Blocks on disk I/O.
@@ -111,7 +131,7 @@ final class Account: Sendable {
         guard models[name] == Model.self else {
             throw unknown(type)
         }
-        let report = report
+        let (writer, report) = (writer, report)
         return try withTables { tables throws(CacheError) in
             if let table = tables.models[name] as? ModelTable<Model> { return table }
             if tables.isEnded { throw CacheError.closed }
@@ -123,7 +143,7 @@ final class Account: Sendable {
                 disk: DiskSettings(byteLimit: policy.disk),
                 expiration: policy.keep
             )
-            let table = ModelTable(cache, report: report)
+            let table = ModelTable(cache, writer: writer, report: report)
             tables.models[name] = table
             return table
         }
@@ -191,6 +211,11 @@ final class Account: Sendable {
     ///
     /// - Returns: the first failure.
     func close() -> ModelCacheError? {
+        defer { giveUpClaim() }
+        return closeCaches()
+    }
+
+    private func closeCaches() -> ModelCacheError? {
         let (tables, bookkeeping) = tables.withLock { tables in
             tables.isEnded = true
             return (tables.all, tables.bookkeeping?.1)
@@ -212,8 +237,9 @@ final class Account: Sendable {
     ///
     /// - Throws: `.storage`.
     func erase() throws(ModelCacheError) {
+        defer { giveUpClaim() }
         // A cache that cannot be closed properly has unwritten indexes, say, which go with its files.
-        _ = close()
+        _ = closeCaches()
         try directory?.erase()
     }
 }

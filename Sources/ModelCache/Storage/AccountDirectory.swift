@@ -10,8 +10,10 @@ struct AccountDirectory: Sendable {
 
     private static let erasedPrefix = ".erased-"
 
+    /// - Parameter root: `nil`: `models` in the program's cache directory.
     /// - Throws: `.invalidAccount`.
-    init(account: String, in root: URL) throws(ModelCacheError) {
+    init(account: String, in root: URL?) throws(ModelCacheError) {
+        let root = root ?? CacheDirectory.standard().appending(path: "models", directoryHint: .isDirectory)
         guard (1...60).contains(account.utf8.count) else {
             throw ModelCacheError(.invalidAccount, "the name of an account is 1 to 60 UTF-8 bytes long")
         }
@@ -32,6 +34,32 @@ struct AccountDirectory: Sendable {
             }
         }
         return text
+    }
+
+    /// Takes the account for one user of it in this process. Blocks on disk I/O.
+    ///
+    /// - Throws: `.accountInUse`, if it is taken.
+    func claim() throws(ModelCacheError) -> AccountClaim {
+        guard let claim = AccountClaim(path: pathWithoutLinks) else {
+            throw ModelCacheError(
+                .accountInUse,
+                "the account is open in this process already: use that ModelCache, or close or erase it first"
+            )
+        }
+        return claim
+    }
+
+    /// The path of the directory without symbolic links, one for all ways to it, also while it is not made yet.
+    private var pathWithoutLinks: String {
+        var present = url.standardizedFileURL
+        var missing: [String] = []
+        while !FileManager.default.fileExists(atPath: present.path(percentEncoded: false)),
+            present.pathComponents.count > 1
+        {
+            missing.append(present.lastPathComponent)
+            present.deleteLastPathComponent()
+        }
+        return ([CacheDirectory.place(present)] + missing.reversed()).joined(separator: "/")
     }
 
     /// Deletes directories of accounts that were erased by a process that ended before it was done. Blocks on disk I/O.
@@ -66,6 +94,16 @@ struct AccountDirectory: Sendable {
             throw ModelCacheError(.storage, "the account cannot be erased", cause: error)
         }
         if let failure = delete(erased) { throw failure }
+    }
+
+    /// Erases the account, which is not open, and deletes the remains of others. Blocks on disk I/O.
+    ///
+    /// - Throws: `.accountInUse`, `.storage`.
+    func eraseUnopened() throws(ModelCacheError) {
+        let claim = try claim()
+        defer { withExtendedLifetime(claim) {} }
+        try erase()
+        if let failure = deleteErased() { throw failure }
     }
 
     private func delete(_ directory: URL) -> ModelCacheError? {

@@ -8,6 +8,13 @@ struct ModelMigration<Model: CachedModel> {
 
     init(_ archive: [UInt8]) { self.archive = archive }
 
+    /// The entry as it is.
+    ///
+    /// - Throws: `ArchiveError`, if it is of another schema version, or the model's type refuses it.
+    func unchanged() throws(ArchiveError) -> ModelRecord<Model> {
+        try KeyedUnarchiver.unarchive(decoding: ModelRecord<Model>.self, from: archive)
+    }
+
     /// The entry as the present schema has it; `nil`: the model's type does not bring it there.
     ///
     /// - Throws: errors of the type's `migrate`; `ArchiveError` if the archive is no entry, or the tree no model.

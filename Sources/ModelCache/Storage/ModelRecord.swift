@@ -39,6 +39,8 @@ final class ModelRecord<Model: CachedModel>: Encoded, Codable, NamedInArchives, 
 }
 
 /// An entry was saved with another version of its model.
-struct OtherSchema: Error {
+struct OtherSchema: Error, CustomStringConvertible {
     let version: Int
+
+    var description: String { "saved with schema version \(version)" }
 }

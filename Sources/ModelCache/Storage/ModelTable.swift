@@ -8,22 +8,45 @@ final class ModelTable<Model: CachedModel>: Sendable {
     let layers = Layers<Model>()
     let removals = Removals()
 
-    init(_ cache: Cache<ModelRecord<Model>>, report: @escaping @Sendable (ModelCacheError) -> Void) {
-        records = RecordTable(cache) { error, key throws(CacheError) in
-            guard let archive = try cache.archive(forKey: key) else { return nil }
+    init(
+        _ cache: Cache<ModelRecord<Model>>,
+        writer: DiskWriter,
+        report: @escaping @Sendable (ModelCacheError) -> Void
+    ) {
+        let unreadable = UnreadableEntries(report)
+        records = RecordTable(cache) { _, key throws(CacheError) in
+            guard let entry = try cache.undecodedEntry(forKey: key) else { return nil }
             do {
-                return try ModelMigration<Model>(archive).migrated()
+                let migration = ModelMigration<Model>(entry.archive)
+                // It may have been saved anew since it was refused.
+                let refusal: any Error
+                do { return try migration.unchanged() } catch { refusal = error }
+                guard let migrated = try migration.migrated() else { throw refusal }
+                Self.save(migrated, over: entry, in: cache, writer, report)
+                return migrated
             } catch {
-                let subject = ModelCacheError.Subject.model(Model.self, key: key)
-                report(
-                    ModelCacheError(
-                        .decodingFailed,
-                        "the stored \(subject) cannot be read, and counts as missing",
-                        of: subject,
-                        cause: error
-                    )
-                )
+                unreadable.tell(.model(Model.self, key: key), because: error)
                 return nil
+            }
+        }
+    }
+
+    /// Has a migrated model written, so that it is migrated once; the caller does not wait for that.
+    ///
+    /// Behind all changes that were made before, and not over one of them: only the entry that was read gives way. It stays
+    /// where the disk refuses the new one.
+    private static func save(
+        _ migrated: ModelRecord<Model>,
+        over entry: UndecodedEntry,
+        in cache: Cache<ModelRecord<Model>>,
+        _ writer: DiskWriter,
+        _ report: @escaping @Sendable (ModelCacheError) -> Void
+    ) {
+        writer.add(1) {
+            do throws(CacheError) {
+                try cache.rewrite(entry, as: migrated, tags: migrated.model.tags)
+            } catch {
+                if error.code != .closed { report(ModelCacheError(error)) }
             }
         }
     }

@@ -5,6 +5,8 @@ import TypedCache
 ///
 /// Entries are objects, so that code that is generic over them hands on references, and copies no values.
 ///
+/// Keys are equal if Swift's strings are, here and on disk, where an entry has the composed form of its key.
+///
 /// Unchecked casts: `waiting` belongs to this table alone, which puts nothing in but records of its own type.
 final class RecordTable<Record: AnyObject & Encoded & Equatable & Sendable>: Sendable
 where Record.Wrapper.Value == Record {
@@ -37,7 +39,9 @@ where Record.Wrapper.Value == Record {
     /// The entry, as far as memory knows it without the disk; `nil` if the disk has to be read.
     func known(_ key: String) throws(ModelCacheError) -> Record?? {
         if let entry = waitingEntry(key) { return .some(entry) }
-        let found = try wrappingCacheErrors { () throws(CacheError) in try cache.fetchFromMemory(forKey: key) }
+        let found = try wrappingCacheErrors { () throws(CacheError) in
+            try cache.fetchFromMemory(forKey: key.composed)
+        }
         guard let record = found else { return nil }
         return .some(record)
     }
@@ -93,6 +97,7 @@ where Record.Wrapper.Value == Record {
     /// The entry for a key; `nil` if there is none. Blocks on disk I/O.
     func read(_ key: String) throws(ModelCacheError) -> Record? {
         if let known = try known(key) { return known }
+        let key = key.composed
         return try wrappingCacheErrors { () throws(CacheError) in
             try rescuing(key, Result { () throws(CacheError) in try cache.fetch(forKey: key) })
         }
@@ -161,7 +166,7 @@ where Record.Wrapper.Value == Record {
         var count: Int { list.count }
 
         mutating func append(_ key: String, _ record: Record?, tags: Set<String>) {
-            list.append(WaitingChanges.Change(key: key, entry: record, tags: tags))
+            list.append(WaitingChanges.Change(key: key.composed, entry: record, tags: tags))
         }
 
         /// Puts another entry in the place of one that was appended.

@@ -30,6 +30,8 @@ enum WriteRule: Sendable {
     case ifUnchanged(since: MemoryTier.Start, lease: (any LoadLease)? = nil)
     /// The very entry that was read, or none.
     case ifStill(EntryInformation?)
+    /// The very entry that was read, whose value the new one has in another form.
+    case ofTheSameValue(EntryInformation)
 }
 
 extension CacheCore {
@@ -37,7 +39,8 @@ extension CacheCore {
     ///
     /// - Parameter keepsUnsaved: whether memory keeps an entry that the disk refuses.
     /// - Returns: whether it was saved; `false` where the rule forbids it.
-    /// - Throws: the error of the store's save. The entry that was to be replaced is gone then, but a load leaves it.
+    /// - Throws: the error of the store's save. The entry that was to be replaced is gone then, but a load leaves it, and so
+    ///   does another form of its value.
     @discardableResult
     func write(
         _ new: NewEntry,
@@ -142,11 +145,16 @@ extension CacheCore {
         case .always: nil
         case .ifUnchanged:
             { [memory] _ in memory.withLock { $0.isCurrent(key, start) && !$0.isRemoved(tags, since: start) } }
-        case .ifStill(let former):
-            // The entry of a key with a tombstone counts as none.
-            { [memory] entry in
-                memory.withLock { $0.hasTombstone(key) } ? former == nil : entry?.identity == former?.identity
-            }
+        case .ifStill(let former): isStill(former, key)
+        case .ofTheSameValue(let former): isStill(former, key)
+        }
+    }
+
+    /// The condition that a key's entry is still as it was read.
+    private func isStill(_ former: EntryInformation?, _ key: EntryKey) -> (EntryInformation?) -> Bool {
+        // The entry of a key with a tombstone counts as none.
+        { [memory] entry in
+            memory.withLock { $0.hasTombstone(key) } ? former == nil : entry?.identity == former?.identity
         }
     }
 
@@ -189,8 +197,9 @@ extension CacheCore {
             case .ifStill(let former?):
                 if try store.removeSave(of: former) != nil { recorder.record(.removed, key) }
                 return .keep
-            // A load that fails to save leaves the former entry; a change that read none has none to remove.
-            case .ifStill(nil), .ifUnchanged: return .keep
+            // A load that fails to save leaves the former entry, and so does another form of its value; a change that read
+            // none has none to remove.
+            case .ifStill(nil), .ifUnchanged, .ofTheSameValue: return .keep
             }
         } catch {
             if !isUnusable(error) { report(error, as: .failed, of: key) }

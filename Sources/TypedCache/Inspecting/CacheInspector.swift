@@ -138,19 +138,23 @@ extension CacheInspector {
     /// How the cache keeps its entries.
     package var layout: DiskSettings.Layout { core.store is FileStore ? .files : .packed }
 
-    /// How many entries there are, expired and damaged ones included, as far as that is known without reading them.
-    /// Blocks on disk I/O.
+    /// How many entries there are, expired and damaged ones included, and their bytes, as far as that is known without
+    /// reading them. Blocks on disk I/O.
     ///
     /// - Complexity: O(*n*); in a packed cache, of the index alone, one part of it in memory at a time.
-    package func entryCount() throws(CacheError) -> Int {
+    package func entrySizes() throws(CacheError) -> (count: Int, byteCount: Int) {
         try core.wrapping { () throws(StoreError) in
-            if let store = core.store as? PackedStore { return try store.statistics().entryCount }
-            var count = 0
-            try core.store.forEachEntry { _ in
+            if let store = core.store as? PackedStore {
+                let statistics = try store.statistics()
+                return (statistics.entryCount, statistics.entryByteCount)
+            }
+            var (count, byteCount) = (0, 0)
+            try core.store.forEachEntry { entry in
                 count += 1
+                if case .success(let entry) = entry { byteCount += entry.storedByteCount }
                 return true
             }
-            return count
+            return (count, byteCount)
         }
     }
 

@@ -51,7 +51,7 @@ package enum CacheDirectory {
     }
 
     /// The path of a cache's directory without symbolic links: one for all ways to it.
-    static func place(_ directory: URL) -> String {
+    package static func place(_ directory: URL) -> String {
         let path = directory.path(percentEncoded: false)
         // By the system, which takes an eighth of the time of URL's own way.
         guard let real = realpath(path, nil) else { return path }

@@ -99,10 +99,11 @@ struct CommandRunTests {
         let no = ToolRun(["clear"] + cache, on: backend, answer: false)
         #expect(no.status == .failure && no.errors.text == "Remove all entries of the cache 'c'?\n")
         #expect(backend.saved.count == 2)
-        #expect(ToolRun(["clear"] + cache, on: backend, answer: true).status == .success)
+        let asked = ToolRun(["clear"] + cache, on: backend, answer: true)
+        #expect(asked.status == .success && asked.output.text == "2 entries removed, 3.0 KiB\n")
         #expect(backend.saved.isEmpty)
         let yes = ToolRun(["clear", "--yes", "--json"] + cache, on: backend, answer: false)
-        #expect(yes.status == .success && yes.output.text == "{\"removed\":0}\n")
+        #expect(yes.status == .success && yes.output.text == "{\"removed\":0,\"size\":0}\n")
     }
 
     @Test("Help and version are data; what was not understood is told on the other side")

@@ -49,7 +49,7 @@ struct StreamedListTests {
         func remove(_ key: String) -> Bool { false }
         func remove(_ entry: EntryInformation) -> Bool { false }
         func removeDamaged() -> Int { 0 }
-        func removeAll() -> Int { 0 }
+        func removeAll(mustCount: Bool) -> ClearSummary? { nil }
         func trim(to size: SizeLimit, counting summary: inout TrimSummary) {}
         func save(_ archive: [UInt8], forKey key: String, attributes: EntryAttributes, replaces: Bool) -> Bool {
             false

@@ -78,9 +78,9 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         return records[key] != nil
     }
 
-    func removeAll() -> Int {
+    func removeAll(mustCount: Bool) -> ClearSummary? {
         defer { saved = [] }
-        return saved.count
+        return ClearSummary(entryCount: saved.count, byteCount: 1_536 * saved.count)
     }
 
     func overview() -> CacheOverview {

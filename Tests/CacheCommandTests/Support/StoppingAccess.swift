@@ -66,7 +66,7 @@ final class StoppingAccess: CacheAccess, @unchecked Sendable {
     func trim(to size: SizeLimit, counting summary: inout TrimSummary) throws {
         try base.trim(to: size, counting: &summary)
     }
-    func removeAll() throws -> Int { try base.removeAll() }
+    func removeAll(mustCount: Bool) throws -> ClearSummary? { try base.removeAll(mustCount: mustCount) }
 }
 
 /// Opens one cache, whatever it is asked for.

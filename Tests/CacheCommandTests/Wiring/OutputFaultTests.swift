@@ -37,7 +37,7 @@ import Testing
     ]
 
     /// Subcommands that print nothing where nothing is to be told.
-    private static let silent: Set<String> = ["clear", "diff"]
+    private static let silent: Set<String> = ["diff"]
 
     private func run(_ name: String, _ redirection: String) throws -> (status: Int32, errors: String) {
         let line = try #require(Self.lines[name])

@@ -66,6 +66,7 @@ package struct BenchmarkCommand {
             } catch {
                 // The other suites' figures are worth having all the same.
                 isFine = false
+                run.failedSuites?.append(suite.name)
                 line.clear()
                 Self.complain("The suite \(suite.name) failed: \(error)")
             }
@@ -76,7 +77,8 @@ package struct BenchmarkCommand {
         }
         if let output = outputFolder(options) {
             // The package's own report stays whole.
-            let isReported = options.output != nil || suites.count == self.suites.count
+            let isWhole = suites.count == self.suites.count && run.failedSuites == []
+            let isReported = options.output != nil || isWhole
             try write(run, to: output, isReported: isReported)
         }
         for breach in gate?.breaches(in: run) ?? [] {

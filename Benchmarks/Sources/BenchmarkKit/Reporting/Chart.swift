@@ -11,18 +11,41 @@ struct Chart: Equatable {
     ///
     /// - Parameters:
     ///   - results: the file of the run.
-    ///   - folder: is made; charts that are in it are removed.
-    /// - Returns: the charts; none if Python or matplotlib is missing, which Python reports on standard error.
+    ///   - folder: is made; the charts take the place of those that are in it, once all are drawn.
+    /// - Returns: the charts; none if Python or matplotlib is missing, which Python reports on standard error: the former
+    ///   charts stay then.
     /// - Throws: if the folder cannot be changed.
     static func draw(_ results: URL, into folder: URL) throws -> [Chart] {
         let manager = FileManager.default
-        try manager.createDirectory(at: folder, withIntermediateDirectories: true)
-        for old in try manager.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        where old.pathExtension == "png" {
-            try manager.removeItem(at: old)
-        }
+        let drafts = folder.appending(path: ".drafts", directoryHint: .isDirectory)
+        // An interrupted run may have left some.
+        if manager.fileExists(atPath: drafts.path) { try manager.removeItem(at: drafts) }
+        try manager.createDirectory(at: drafts, withIntermediateDirectories: true)
         let script = PackageFolder.url.appending(path: "charts.py")
-        return charts(in: Program.output(of: ["python3", script.path, results.path, folder.path]) ?? "")
+        let output = Program.output(of: ["python3", script.path, results.path, drafts.path])
+        if output != nil { try replaceCharts(in: folder, by: drafts) }
+        try manager.removeItem(at: drafts)
+        return charts(in: output ?? "")
+    }
+
+    /// Moves charts into a folder, over those of the same names, and removes the others that are in it.
+    ///
+    /// - Throws: if a file cannot be moved or removed.
+    static func replaceCharts(in folder: URL, by drafts: URL) throws {
+        let manager = FileManager.default
+        func images(in folder: URL) throws -> [String] {
+            try manager.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".png") }
+        }
+        let names = try images(in: drafts)
+        for name in names {
+            // At no moment is there no chart of this name.
+            guard rename(drafts.appending(path: name).path, folder.appending(path: name).path) == 0 else {
+                throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+            }
+        }
+        for name in try images(in: folder) where !names.contains(name) {
+            try manager.removeItem(at: folder.appending(path: name))
+        }
     }
 
     /// - Parameter output: of the script: a line for each chart, with tabs between suite, name and title.

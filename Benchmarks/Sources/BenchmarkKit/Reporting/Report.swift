@@ -30,7 +30,8 @@ struct Report {
     }
 
     private var heading: String {
-        let missing = suites.filter { !run.suites.contains($0) }
+        let failed = run.failedSuites ?? []
+        let missing = suites.filter { !run.suites.contains($0) && !failed.contains($0) }
         return """
             # Results
 
@@ -41,11 +42,16 @@ struct Report {
             | toolchain | \(run.toolchain) |
             | machine | \(run.machine.processor), \(run.machine.cores) cores, \(run.machine.memory) MiB |
             | system | \(run.machine.kernel) |
-            | suites that did not run | \(missing.isEmpty ? "none" : missing.joined(separator: ", ")) |
+            | suites that did not run | \(Self.names(missing)) |
+            | suites that failed before their end | \(Self.names(failed)) |
 
             Rows in bold are this package. [How to read and repeat this](../README.md).
 
             """
+    }
+
+    private static func names(_ suites: [String]) -> String {
+        suites.isEmpty ? "none" : suites.joined(separator: ", ")
     }
 
     private static func picture(_ chart: Chart) -> String {

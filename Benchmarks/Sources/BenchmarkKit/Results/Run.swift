@@ -11,6 +11,8 @@ package struct Run: Codable, Equatable, Sendable {
     package let toolchain: String
     package let machine: Machine
     package var findings: [Finding] = []
+    /// Suites that threw, with some findings or none; `nil` in files of former versions.
+    package var failedSuites: [String]? = []
 
     package init(date: Date, commit: String, isDirty: Bool, isQuick: Bool, toolchain: String, machine: Machine) {
         self.date = date
