@@ -46,7 +46,7 @@ let package = Package(
         // libdeflate, for the trait Libdeflate alone.
         .systemLibrary(name: "CLibdeflate", providers: [.apt(["libdeflate-dev"]), .brew(["libdeflate"])]),
 
-        // Where the current thread's stack ends.
+        // Whether the current thread's stack ends soon.
         .target(name: "CStack"),
 
         // CRC-32, several times as fast as zlib's where the processor helps.
@@ -66,7 +66,7 @@ let package = Package(
         .target(name: "CFiles"),
 
         // Property lists: binary, XML, OpenStep and GNUstep text; objects, trees and Codable values. Knows no archives.
-        .target(name: "PropertyLists", swiftSettings: strict),
+        .target(name: "PropertyLists", dependencies: ["CStack"], swiftSettings: strict),
 
         // Keyed archives: archiver, unarchiver, binary property lists. Knows no cache.
         .target(

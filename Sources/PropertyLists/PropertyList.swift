@@ -64,13 +64,14 @@ public struct PropertyList: Sendable {
         let table = try NodeTable.read([UInt8](data), limits: limits)
         format = table.format
         var reader = TreeReader(table)
-        self = reader.tree(table.nodes[NodeTable.root])
+        self = try reader.tree(table.nodes[NodeTable.root])
     }
 
     /// The list in a format. Equal strings, data and numbers stand once in a binary list; duplicates of keys are kept. O(*n*).
     ///
     /// - Throws: ``PropertyListError`` with code `.notRepresentable` if the format has no form of a value, and
-    ///   `.limitExceeded` for more than 8,000,000 values.
+    ///   `.limitExceeded` for more than 8,000,000 values, and for more containers in each other than 512 or than this
+    ///   thread's stack has room for.
     public func data(format: PropertyListFormat) throws(PropertyListError) -> Data {
         var builder = NodeBuilder()
         _ = try append(to: &builder, depth: 0)
@@ -99,7 +100,7 @@ public struct PropertyList: Sendable {
             return try table.written(as: format)
         }
         var reader = TreeReader(table)
-        let list = reader.tree(table.nodes[NodeTable.root])
+        let list = try reader.tree(table.nodes[NodeTable.root])
         return try list.withoutDuplicates(in: table.format).data(format: format)
     }
 
@@ -119,7 +120,7 @@ public struct PropertyList: Sendable {
         case .array(let members): return try append(members, .array, to: &builder, depth: depth)
         case .set(let members): return try append(members, .set, to: &builder, depth: depth)
         case .dictionary(let entries):
-            try NodeBuilder.check(depth: depth)
+            try PropertyListLimits.check(depth: depth)
             let container = try builder.append(Node(.dictionary, offset: 0, count: entries.count))
             var last: Int?
             for entry in entries {
@@ -139,7 +140,7 @@ public struct PropertyList: Sendable {
         to builder: inout NodeBuilder,
         depth: Int
     ) throws(PropertyListError) -> Int {
-        try NodeBuilder.check(depth: depth)
+        try PropertyListLimits.check(depth: depth)
         let container = try builder.append(Node(kind, offset: 0, count: members.count))
         var last: Int?
         for member in members {
@@ -153,4 +154,41 @@ public struct PropertyList: Sendable {
 
 extension PropertyList: Equatable {
     public static func == (left: PropertyList, right: PropertyList) -> Bool { left.value == right.value }
+}
+
+extension PropertyList.Value {
+    // A loop: lists may nest deeper than the stack of this thread allows.
+    public static func == (left: Self, right: Self) -> Bool {
+        var pending = [(left, right)]
+        while let pair = pending.popLast() {
+            switch pair {
+            case (.array(let left), .array(let right)), (.set(let left), .set(let right)):
+                guard left.count == right.count else { return false }
+                for (left, right) in zip(left, right) { pending.append((left.value, right.value)) }
+            case (.dictionary(let left), .dictionary(let right)):
+                guard left.count == right.count else { return false }
+                for (left, right) in zip(left, right) {
+                    guard left.key == right.key else { return false }
+                    pending.append((left.value.value, right.value.value))
+                }
+            default: guard haveSameScalars(pair) else { return false }
+            }
+        }
+        return true
+    }
+
+    private static func haveSameScalars(_ pair: (Self, Self)) -> Bool {
+        switch pair {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.unsigned(let left), .unsigned(let right)): left == right
+        case (.real(let left), .real(let right)): left == right
+        case (.date(let left), .date(let right)): left == right
+        case (.data(let left), .data(let right)): left == right
+        case (.string(let left), .string(let right)): left == right
+        case (.uid(let left), .uid(let right)): left == right
+        default: false
+        }
+    }
 }

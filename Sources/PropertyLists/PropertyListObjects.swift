@@ -42,7 +42,8 @@ public enum PropertyListObjects {
     /// The property list of an object. O(*n*).
     ///
     /// - Throws: ``PropertyListError`` with code `.notRepresentable` for an object that is none of a property list's,
-    ///   or that the format has no form of, and `.limitExceeded` for more than 8,000,000 values.
+    ///   or that the format has no form of, and `.limitExceeded` for more than 8,000,000 values, and for more containers
+    ///   in each other than 512 or than this thread's stack has room for.
     public static func data(fromPropertyList plist: Any, format: PropertyListFormat) throws(PropertyListError)
         -> Data
     {
@@ -51,7 +52,7 @@ public enum PropertyListObjects {
         return try NodeTable(writer.builder, format: format).written(as: format)
     }
 
-    /// Whether ``data(fromPropertyList:format:)`` can write an object in a format. O(*n*).
+    /// Whether ``data(fromPropertyList:format:)`` can write an object in a format, on this thread. O(*n*).
     public static func propertyList(_ plist: Any, isValidFor format: PropertyListFormat) -> Bool {
         do throws(PropertyListError) {
             _ = try data(fromPropertyList: plist, format: format)

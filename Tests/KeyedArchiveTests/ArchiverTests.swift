@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -279,7 +280,7 @@ import Testing
     /// stack would end before the limit.
     @Test func deepNestingIsAnErrorAndNoCrash() {
         let outcome = Mutex<(length: Int, code: ArchiveError.Code?)?>(nil)
-        let thread = Thread {
+        withStack(kibibytes: 64 << 10) {
             let result = Result {
                 let data = try KeyedArchiver.archivedData(withRootObject: Chain.make(1_000))
                 var node: Node? = try KeyedUnarchiver.unarchivedRoot(ofClass: Node.self, from: data)
@@ -294,9 +295,6 @@ import Testing
             guard case .success(let length) = result, case .failure(let error) = refusal else { return }
             outcome.withLock { $0 = (length, (error as? ArchiveError)?.code) }
         }
-        thread.stackSize = 64 << 20
-        thread.start()
-        while !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
         #expect(outcome.withLock { $0?.length } == 1_000)
         #expect(outcome.withLock { $0?.code } == .limitExceeded)
     }
@@ -308,7 +306,7 @@ import Testing
         // Made and freed where there is stack for it: freeing a chain takes some for each link.
         nonisolated(unsafe) let longest = Chain.make(1_000)
         let tallest = Chain.tree(490)
-        let thread = Thread {
+        withStack(kibibytes: kibibytes) {
             codes.withLock {
                 $0 = [
                     code { try KeyedArchiver.archivedData(withRootObject: longest) },
@@ -318,9 +316,6 @@ import Testing
                 ]
             }
         }
-        thread.stackSize = kibibytes << 10
-        thread.start()
-        while !thread.isFinished { Thread.sleep(forTimeInterval: 0.001) }
         for code in codes.withLock({ $0 }) { #expect(code == nil || code == .limitExceeded) }
         #expect(codes.withLock { $0.count } == 4)
         if kibibytes == 128 { #expect(codes.withLock { $0.contains(.limitExceeded) }) }

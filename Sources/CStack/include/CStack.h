@@ -1,9 +1,10 @@
 #pragma once
-#include <stddef.h>
+#include <stdbool.h>
 
-/// The current thread's stack: its lowest address, and its size in bytes; 0 and 0 if the system does not say.
-void current_stack(size_t *lowest, size_t *size);
+/// How many levels of calls within each other are entered without a look at the stack: every thread has room for them.
+enum { unchecked_levels = 4 };
 
-/// Where the stack of the caller is now. A local's address would not do: the address sanitizer keeps locals
-/// elsewhere.
-size_t current_stack_address(void);
+/// Whether too little is left of the current thread's stack for another level of functions that call themselves as often
+/// as their input demands: less than 128 KiB, or than half of a smaller stack. False if the system does not tell where
+/// the stack ends.
+bool stack_is_low(void);

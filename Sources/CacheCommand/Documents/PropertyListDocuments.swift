@@ -9,7 +9,7 @@ enum PropertyListDocuments: DocumentFormat {
             var format: PropertyListFormat?
             let list = try PropertyList(bytes, format: &format)
             // Other formats have another rule for a key that is there twice, or none.
-            let content = PropertyListContent(list.withoutDuplicates(in: format ?? .openStep))
+            let content = PropertyListContent(try list.withoutDuplicates(in: format ?? .openStep))
             return PropertyListDocument(formatName: name(of: format), content: content)
         } catch {
             if error.code == .unknownFormat || !hasMark(bytes) { return nil }

@@ -161,6 +161,7 @@ private struct ArchiveChecker {
         try spend(1)
         let limit = ArchiveTree.listDepthLimit
         guard depth < limit else { throw source.listsTooDeep(limit: limit) }
+        try NestingLimit.checkStack(at: depth)
         if let byteCount = list.byteCountIfSound(reference, objectCount: source.objects.count) {
             try spend(byteCount)
         } else {

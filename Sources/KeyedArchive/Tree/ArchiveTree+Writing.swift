@@ -122,6 +122,7 @@ private struct ArchiveTreeWriter: ~Copyable {
         guard depth < ArchiveTree.listDepthLimit else {
             throw ArchiveError(.limitExceeded, "lists nest more than \(ArchiveTree.listDepthLimit) deep")
         }
+        try NestingLimit.checkStack(at: depth)
         switch value {
         case .null: return builder.list.addNull()
         case .bool(let value): return builder.list.add(value)

@@ -51,6 +51,7 @@ extension PropertyListValueReader {
     ) throws(ArchiveError) -> PropertyListValue<Reference> {
         try budget.spend(1)
         guard depth < Self.depthLimit else { throw source.listsTooDeep(limit: Self.depthLimit) }
+        try NestingLimit.checkStack(at: depth)
         switch try source.list.object(reference) {
         case .null: return .null
         case .bool(let value): return .bool(value)

@@ -221,9 +221,7 @@ struct BinaryReader: ~Copyable {
     }
 
     private mutating func enter(_ object: Int, _ at: Int) throws(PropertyListError) {
-        guard open.count < depthLimit else {
-            throw PropertyListError(.limitExceeded, "more than \(depthLimit) containers in each other", offset: at)
-        }
+        try PropertyListLimits.check(depth: open.count, limit: depthLimit, offset: at)
         guard !open.contains(object) else {
             throw PropertyListError(.corrupted, "container that contains itself", offset: at)
         }

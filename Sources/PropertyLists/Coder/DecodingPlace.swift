@@ -1,12 +1,13 @@
 import Foundation
 
 /// A value that is being decoded: a decoder.
-final class DecodingPlace: Decoder {
+final class DecodingPlace: Decoder, CodingPlace {
     let table: NodeTable
     let info: [CodingUserInfoKey: any Sendable]
     let index: Int
-    private let parent: DecodingPlace?
-    private let key: (any CodingKey)?
+    let parent: DecodingPlace?
+    let key: (any CodingKey)?
+    private let depth: Int
 
     init(
         _ table: NodeTable,
@@ -20,14 +21,10 @@ final class DecodingPlace: Decoder {
         index = node
         self.parent = parent
         self.key = key
+        depth = (parent?.depth ?? -1) + 1
     }
 
     var userInfo: [CodingUserInfoKey: Any] { info }
-
-    var codingPath: [any CodingKey] {
-        guard let parent else { return [] }
-        return parent.codingPath + (key.map { [$0] } ?? [])
-    }
 
     @inline(__always)
     var node: Node { table.nodes[index] }
@@ -150,7 +147,26 @@ final class DecodingPlace: Decoder {
         key: @autoclosure () -> any CodingKey
     ) throws -> Value {
         if let value = try scalar(type, table.nodes[member], key: key()) { return value }
-        return try Value(from: place(member, key()))
+        let place = place(member, key())
+        try place.checkDepth()
+        return try Value(from: place)
+    }
+
+    /// Checks that a type may decode itself here.
+    @inline(__always)
+    private func checkDepth() throws {
+        do throws(PropertyListError) {
+            // Each value is a level, and an array of them another; a list has no more levels than its reader allows.
+            try PropertyListLimits.check(depth: depth, limit: .max, offset: Int(node.offset))
+        } catch {
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: codingPath,
+                    debugDescription: "Unable to decode the value from the property list: \(error.message).",
+                    underlyingError: error
+                )
+            )
+        }
     }
 
     @inline(__always)

@@ -46,11 +46,11 @@ final class EncodingState {
 }
 
 /// A value that is being encoded: an encoder, whose node stands in the table before its contents are known.
-final class EncodingPlace: Encoder {
+final class EncodingPlace: Encoder, CodingPlace {
     let state: EncodingState
     private let slot: Int
-    private let parent: EncodingPlace?
-    private let key: (any CodingKey)?
+    let parent: EncodingPlace?
+    let key: (any CodingKey)?
     // Unchecked, as the table.
     @exclusivity(unchecked) private var isFilled = false
     @exclusivity(unchecked) private var last: Int?
@@ -67,11 +67,6 @@ final class EncodingPlace: Encoder {
         self.parent = parent
         self.key = key
         depth = (parent?.depth ?? -1) + 1
-    }
-
-    var codingPath: [any CodingKey] {
-        guard let parent else { return [] }
-        return parent.codingPath + (key.map { [$0] } ?? [])
     }
 
     var userInfo: [CodingUserInfoKey: Any] { state.userInfo }
@@ -180,11 +175,10 @@ final class EncodingPlace: Encoder {
             fill(state.builder.nodes[scalar])
             return true
         }
-        guard depth < 512 else {
-            throw EncodingError.invalidValue(
-                value,
-                .init(codingPath: codingPath, debugDescription: "More than 512 containers in each other.")
-            )
+        do throws(PropertyListError) {
+            try PropertyListLimits.check(depth: depth)
+        } catch {
+            throw error.encodingError(of: value, at: codingPath)
         }
         try value.encode(to: self)
         return isFilled

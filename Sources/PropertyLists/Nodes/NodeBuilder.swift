@@ -137,9 +137,4 @@ extension NodeBuilder {
         guard seconds.isFinite else { throw PropertyListError(.notRepresentable, "date that is no finite number") }
         return try append(Node(.date, offset: 0, payload: seconds.bitPattern))
     }
-
-    /// Writers call themselves for each container within another.
-    static func check(depth: Int) throws(PropertyListError) {
-        guard depth < 512 else { throw PropertyListError(.limitExceeded, "more than 512 containers in each other") }
-    }
 }

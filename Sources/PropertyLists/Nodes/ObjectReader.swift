@@ -8,6 +8,8 @@ struct ObjectReader {
     private let hasMutableContainers: Bool
     private let hasMutableLeaves: Bool
     private var forms: DictionaryForms
+    /// The containers around the object that is being made.
+    private var depth = 0
     /// The comparisons of data that the list may still ask for.
     private var comparisons: Int
 
@@ -35,19 +37,37 @@ struct ObjectReader {
             let text = table.text(node)
             return hasMutableLeaves ? NSMutableString(string: text) : text
         case .uid: return PropertyListUID(UInt32(truncatingIfNeeded: node.payload))
-        case .array:
-            if hasMutableContainers {
-                let array = NSMutableArray(capacity: min(node.length, 1 << 16))
-                forEachMember(node) { array.add($0) }
-                return array
-            }
-            var array: [Any] = []
-            array.reserveCapacity(node.length)
-            forEachMember(node) { array.append($0) }
-            return array
+        case .array, .set, .dictionary: return container(node)
+        }
+    }
+
+    /// A container; a value that is of no use once there is a fault.
+    private mutating func container(_ node: Node) -> Any {
+        do throws(PropertyListError) {
+            if fault == nil { try PropertyListLimits.check(depth: depth, offset: Int(node.offset)) }
+        } catch {
+            fault = error
+        }
+        if fault != nil { return NSNull() }
+        depth += 1
+        defer { depth -= 1 }
+        switch node.kind {
         case .set: return set(node)
         case .dictionary: return dictionary(node)
+        default: return array(node)
         }
+    }
+
+    private mutating func array(_ node: Node) -> Any {
+        if hasMutableContainers {
+            let array = NSMutableArray(capacity: min(node.length, 1 << 16))
+            forEachMember(node) { array.add($0) }
+            return array
+        }
+        var array: [Any] = []
+        array.reserveCapacity(node.length)
+        forEachMember(node) { array.append($0) }
+        return array
     }
 
     @inline(__always)

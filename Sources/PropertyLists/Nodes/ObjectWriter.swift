@@ -76,7 +76,7 @@ struct ObjectWriter: ~Copyable {
         _ kind: Node.Kind = .array,
         depth: Int
     ) throws(PropertyListError) -> Int {
-        try NodeBuilder.check(depth: depth)
+        try PropertyListLimits.check(depth: depth)
         let container = try builder.append(Node(kind, offset: 0))
         var last: Int?
         var count = 0
@@ -91,7 +91,7 @@ struct ObjectWriter: ~Copyable {
     }
 
     private mutating func append(_ members: some DictionaryOfMembers, depth: Int) throws(PropertyListError) -> Int {
-        try NodeBuilder.check(depth: depth)
+        try PropertyListLimits.check(depth: depth)
         let container = try builder.append(Node(.dictionary, offset: 0, count: members.count))
         var last: Int?
         for (name, value) in members {
@@ -101,7 +101,7 @@ struct ObjectWriter: ~Copyable {
     }
 
     private mutating func append(_ members: NSDictionary, depth: Int) throws(PropertyListError) -> Int {
-        try NodeBuilder.check(depth: depth)
+        try PropertyListLimits.check(depth: depth)
         let container = try builder.append(Node(.dictionary, offset: 0, count: members.count))
         var last: Int?
         for (name, value) in members {

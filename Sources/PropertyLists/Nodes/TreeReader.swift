@@ -7,6 +7,8 @@ struct TreeReader {
     private var lines: [Int] = []
     /// The line of the value before, from 0.
     private var line = 0
+    /// The containers around the value that is being made.
+    private var depth = 0
 
     init(_ table: NodeTable) {
         self.table = table
@@ -39,14 +41,15 @@ struct TreeReader {
         return low
     }
 
-    mutating func tree(_ node: Node) -> PropertyList {
+    /// - Throws: `.limitExceeded` if the containers in each other need more stack than this thread has left.
+    mutating func tree(_ node: Node) throws(PropertyListError) -> PropertyList {
         let position = position(node)
-        var tree = PropertyList(value(node))
+        var tree = PropertyList(try value(node))
         tree.position = position
         return tree
     }
 
-    private mutating func value(_ node: Node) -> PropertyList.Value {
+    private mutating func value(_ node: Node) throws(PropertyListError) -> PropertyList.Value {
         switch node.kind {
         case .null: return .null
         case .bool: return .bool(node.payload != 0)
@@ -58,34 +61,46 @@ struct TreeReader {
         case .data: return .data(table.data(node))
         case .string: return .string(table.text(node))
         case .uid: return .uid(UInt32(truncatingIfNeeded: node.payload))
-        case .array: return .array(members(node))
-        case .set: return .set(members(node))
-        case .dictionary:
-            var entries: [PropertyList.Entry] = []
-            entries.reserveCapacity(node.length)
-            var key = node.start
-            while key != 0 {
-                let name = table.nodes[key]
-                let member = table.nodes[Int(name.next)]
-                let position = position(name)
-                var entry = PropertyList.Entry(key: table.text(name), value: tree(member))
-                entry.position = position
-                entries.append(entry)
-                key = Int(member.next)
-            }
-            return .dictionary(entries)
+        case .array: return .array(try members(node))
+        case .set: return .set(try members(node))
+        case .dictionary: return .dictionary(try entries(node))
         }
     }
 
-    private mutating func members(_ node: Node) -> [PropertyList] {
+    private mutating func enter(_ node: Node) throws(PropertyListError) {
+        try PropertyListLimits.check(depth: depth, offset: Int(node.offset))
+        depth += 1
+    }
+
+    private mutating func entries(_ node: Node) throws(PropertyListError) -> [PropertyList.Entry] {
+        try enter(node)
+        var entries: [PropertyList.Entry] = []
+        entries.reserveCapacity(node.length)
+        var key = node.start
+        while key != 0 {
+            let name = table.nodes[key]
+            let member = table.nodes[Int(name.next)]
+            let position = position(name)
+            var entry = PropertyList.Entry(key: table.text(name), value: try tree(member))
+            entry.position = position
+            entries.append(entry)
+            key = Int(member.next)
+        }
+        depth -= 1
+        return entries
+    }
+
+    private mutating func members(_ node: Node) throws(PropertyListError) -> [PropertyList] {
+        try enter(node)
         var members: [PropertyList] = []
         members.reserveCapacity(node.length)
         var index = node.start
         while index != 0 {
             let member = table.nodes[index]
-            members.append(tree(member))
+            members.append(try tree(member))
             index = Int(member.next)
         }
+        depth -= 1
         return members
     }
 }

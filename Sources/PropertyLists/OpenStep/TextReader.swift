@@ -113,10 +113,8 @@ struct TextReader: ~Copyable {
     }
 
     private mutating func enter() throws(PropertyListError) {
+        try PropertyListLimits.check(depth: depth, limit: depthLimit, offset: at)
         depth += 1
-        guard depth <= depthLimit else {
-            throw PropertyListError(.limitExceeded, "more than \(depthLimit) containers in each other", offset: at)
-        }
     }
 
     private mutating func array() throws(PropertyListError) -> Int {

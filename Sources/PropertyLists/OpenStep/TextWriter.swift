@@ -56,6 +56,7 @@ struct TextWriter: ~Copyable {
     private mutating func tabs(_ count: Int) { output.append(0x09, times: count) }
 
     private mutating func array(_ node: Node, indent: Int) throws(PropertyListError) {
+        try PropertyListLimits.check(depth: indent)
         output.append(0x28)
         var member = node.start
         while member != 0 {
@@ -73,6 +74,7 @@ struct TextWriter: ~Copyable {
     }
 
     private mutating func dictionary(_ node: Node, indent: Int) throws(PropertyListError) {
+        try PropertyListLimits.check(depth: indent)
         output.append(0x7B)
         var key = node.start
         while key != 0 {

@@ -136,14 +136,8 @@ struct XMLReader: ~Copyable {
     }
 
     private mutating func enter(_ tag: XMLScanner.Tag) throws(PropertyListError) {
+        try PropertyListLimits.check(depth: depth, limit: depthLimit, offset: tag.offset)
         depth += 1
-        guard depth <= depthLimit else {
-            throw PropertyListError(
-                .limitExceeded,
-                "more than \(depthLimit) containers in each other",
-                offset: tag.offset
-            )
-        }
     }
 
     private mutating func array(_ tag: XMLScanner.Tag) throws(PropertyListError) -> Int {

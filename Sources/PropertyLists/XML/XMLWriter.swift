@@ -97,6 +97,7 @@ struct XMLWriter: ~Copyable {
 
     private mutating func array(_ node: Node, indent: Int) throws(PropertyListError) {
         if node.start == 0 { return append("<array/>\n") }
+        try PropertyListLimits.check(depth: indent)
         append("<array>\n")
         var member = node.start
         while member != 0 {
@@ -110,6 +111,7 @@ struct XMLWriter: ~Copyable {
 
     private mutating func dictionary(_ node: Node, indent: Int) throws(PropertyListError) {
         if node.start == 0 { return append("<dict/>\n") }
+        try PropertyListLimits.check(depth: indent)
         append("<dict>\n")
         var key = node.start
         while key != 0 {

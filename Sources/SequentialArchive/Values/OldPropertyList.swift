@@ -36,6 +36,7 @@ enum OldPropertyList {
         guard depth < depthLimit else {
             throw ArchiveError(.limitExceeded, "a property list nests more than \(depthLimit) deep")
         }
+        try NestingLimit.checkStack(at: depth)
         if let text = value as? String {
             var units: [UInt8] = [0xFF, 0xFE]
             for unit in text.utf16 { units += [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)] }
@@ -117,6 +118,7 @@ enum OldPropertyList {
         guard depth < depthLimit else {
             throw ArchiveError(.limitExceeded, "a property list nests more than \(depthLimit) deep")
         }
+        try NestingLimit.checkStack(at: depth)
         switch try number(&rest) {
         case Kind.null: return nil
         case Kind.data: return Data(try content(&rest))
