@@ -23,8 +23,8 @@ public enum PropertyListObjects {
     ///   - format: is set to the format, if it is not `nil`.
     ///   - limits: bounds of the list's bytes, depth and values.
     /// - Throws: ``PropertyListError`` with the place of the fault; with code `.limitExceeded`, too, for a set that holds a
-    ///   container, for a set or a dictionary of Foundation with more than 1,024 members of one hash, and for more data of
-    ///   one hash than the list's size can justify to compare.
+    ///   container, for a set or a dictionary of Foundation with more than 1,024 members of one hash, and for more members,
+    ///   data above all, than the list's size can justify to compare.
     public static func propertyList(
         from data: Data,
         options: ReadOptions = [],

@@ -53,6 +53,49 @@ import Testing
         #expect(try classes(in: plain)["KeyedArchiveTests.Point"]?["$classes"] != nil)
     }
 
+    /// On Linux, Foundation is several modules; names in archives are those of Apple's platforms.
+    @Test func namesOfFoundationsTypesAreThoseOfOneModule() throws {
+        #expect(ArchivedClass.of(Page<Date>.self).name == "KeyedArchiveTests.Page<Foundation.Date>")
+        for (name, portable) in [
+            (
+                "A<FoundationEssentials.Date, Swift.Array<FoundationInternationalization.Locale>>",
+                "A<Foundation.Date, Swift.Array<Foundation.Locale>>"
+            ),
+            ("FoundationEssentials.Date", "Foundation.Date"), ("A<Foundation.URL>", "A<Foundation.URL>"),
+            ("A<MyFoundationEssentials.Date>", "A<MyFoundationEssentials.Date>"),
+            ("FoundationEssentials", "FoundationEssentials"), ("Foundation", "Foundation"),
+        ] {
+            #expect(ClassNames.portable(name) == portable)
+        }
+        // Archives of earlier versions have the names of the parts.
+        let date = Date(timeIntervalSinceReferenceDate: 5)
+        for (data, read) in [
+            (
+                try KeyedArchiver.archivedData(encoding: Page(item: date)),
+                { data in
+                    try KeyedUnarchiver.unarchivedValue(of: Page<Date>.self, from: data).item
+                }
+            ),
+            (
+                try KeyedArchiver.archivedData(withRootObject: Crate<Date>()),
+                { data in
+                    _ = try KeyedUnarchiver.unarchivedRoot(ofClass: Crate<Date>.self, from: data)
+                    return date
+                }
+            ),
+        ] as [(Data, (Data) throws -> Date)] {
+            let list = try PropertyListSerialization.propertyList(from: data, format: nil)
+            let xml = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+            let text = String(decoding: xml, as: UTF8.self)
+            #if !canImport(Darwin)
+                #expect(text.contains("&lt;Foundation.Date&gt;"))
+            #endif
+            let former = text.replacingOccurrences(of: "Foundation.Date", with: "FoundationEssentials.Date")
+            #expect(try read(data) == date)
+            #expect(try read(Data(former.utf8)) == date)
+        }
+    }
+
     @Test func theOwnNameIsNoRenaming() throws {
         let archiver = KeyedArchiver()
         archiver.setClassName("KeyedArchiveTests.Base", for: Base.self)
@@ -206,4 +249,12 @@ final class Secure: NSObject, NSSecureCoding {
     override init() {}
     required init?(coder: NSCoder) {}
     func encode(with coder: NSCoder) { coder.encode("text", forKey: "text") }
+}
+
+private struct Page<Item: Codable>: Codable { var item: Item }
+
+private final class Crate<Item>: NSObject, NSCoding {
+    override init() {}
+    init?(coder: NSCoder) {}
+    func encode(with coder: NSCoder) {}
 }

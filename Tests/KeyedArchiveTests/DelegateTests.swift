@@ -53,6 +53,23 @@ import Testing
         #expect(pair.first == nil)
     }
 
+    /// A reader would make no collection with a hole in it.
+    @Test func nothingInThePlaceOfAMemberIsAnError() {
+        let member = Base(title: "a")
+        for collection in [
+            [member], ["key": member], Set([member]), NSArray(object: member), NSSet(object: member),
+            NSOrderedSet(object: member), NSDictionary(object: member, forKey: "key" as NSString),
+        ] as [Any] {
+            let recorder = Recorder()
+            recorder.substitute = { $0 is Base ? nil : $0 }
+            let archiver = KeyedArchiver()
+            archiver.delegate = recorder
+            archiver.encode(collection, forKey: "list")
+            let error = #expect(throws: ArchiveError.self) { try archiver.encodedData }
+            #expect(error?.code == .encodingFailed && error?.keyPath == ["list"], "\(type(of: collection))")
+        }
+    }
+
     @Test func anObjectMayChooseItsReplacement() throws {
         let original = Replaced()
         let data = try KeyedArchiver.archivedData(withRootObject: Couple(original, original))

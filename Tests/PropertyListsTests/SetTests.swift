@@ -87,6 +87,16 @@ struct SetTests {
         #expect((few as? NSMutableDictionary)?.count == 1_024)
     }
 
+    /// Foundation's numbers beyond 2^64 have one hash, and texts can be made to.
+    @Test(.timeLimit(.minutes(1))) func setsThatAreUsedAgainAndAgainAreNotComparedForEver() throws {
+        let members = (0..<1_000).map { [0x11, UInt8($0 >> 8), UInt8($0 & 255)] }
+        func list(_ uses: Int) -> Data {
+            binary([container(0xA0, Array(repeating: 1, count: uses)), container(0xC0, 2...1_001)] + members)
+        }
+        #expect(code(list(10)) == nil)
+        #expect(code(list(4_000)) == .limitExceeded)
+    }
+
     @Test func manyMembersAreRead() throws {
         let members = (0..<3_000).map { [0x11, UInt8($0 >> 8), UInt8($0 & 255)] }
         let data = binary([container(0xC0, 1...3_000)] + members)

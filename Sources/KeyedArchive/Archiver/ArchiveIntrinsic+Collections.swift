@@ -7,7 +7,7 @@ protocol ArchiveCollection: ArchiveIntrinsic {}
 extension Array: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.collection(.of(NSArray.self)) { members in
-            for element in self { members.append(archiver.uid(of: element)) }
+            for element in self { members.append(archiver.member(element)) }
         }
     }
 }
@@ -26,7 +26,7 @@ extension Dictionary: ArchiveCollection {
         archiver.dictionary(.of(NSDictionary.self)) { keys, values in
             archiver.willHash(self.count)
             for key in self.keys { keys.append(archiver.hashed(key)) }
-            for value in self.values { values.append(archiver.uid(of: value)) }
+            for value in self.values { values.append(archiver.member(value)) }
         }
     }
 }
@@ -39,7 +39,7 @@ extension NSArray: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         let info = ArchivedClass.of(isMutable(self, NSMutableArray.self) ? NSMutableArray.self : NSArray.self)
         return archiver.collection(info, of: self) { members in
-            for element in self { members.append(archiver.uid(of: element)) }
+            for element in self { members.append(archiver.member(element)) }
         }
     }
 }
@@ -64,7 +64,7 @@ extension NSDictionary: ArchiveCollection {
             archiver.willHash(self.count)
             let entries = self.map { ($0.key, $0.value) }
             for entry in entries { keys.append(archiver.hashed(entry.0)) }
-            for entry in entries { values.append(archiver.uid(of: entry.1)) }
+            for entry in entries { values.append(archiver.member(entry.1)) }
         }
     }
 }

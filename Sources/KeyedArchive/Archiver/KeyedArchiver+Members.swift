@@ -17,7 +17,7 @@ package struct ArchivedMembers: ~Copyable {
     package mutating func add(_ value: UInt64) { places.append(value.archive(into: archiver)) }
     package mutating func add(_ value: Double) { places.append(value.archive(into: archiver)) }
     /// Adds a value of any other type that can be archived.
-    package mutating func add(other value: Any) { places.append(archiver.uid(of: value)) }
+    package mutating func add(other value: Any) { places.append(archiver.member(value)) }
 }
 
 extension KeyedArchiver {

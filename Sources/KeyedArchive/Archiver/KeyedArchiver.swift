@@ -182,9 +182,21 @@ public final class KeyedArchiver: NSCoder {
             )
             return 0
         }
-        // A reader charges the comparisons of data.
-        if HashCrowd.byteCount(ofData: base) != nil { mayBeRefused = true }
-        return uid(of: base)
+        // A reader charges the comparisons of data, and the hashes of long members.
+        if !mayBeRefused, HashCrowd.byteCount(ofData: base) != nil || HashCrowd.cost(ofHashing: base) > 0 {
+            mayBeRefused = true
+        }
+        return member(base)
+    }
+
+    /// The place of a collection's member, which cannot be nil: a reader makes no collection with a hole in it.
+    func member(_ value: Any) -> ArchiveWriter.UID {
+        let uid = uid(of: value)
+        if uid == 0, !hasFailed {
+            let name = ClassNames.name(of: type(of: value))
+            record(ArchiveError(.encodingFailed, "\(name), whose replacement is nil, as a member of a collection"))
+        }
+        return uid
     }
 
     func string(

@@ -4,7 +4,8 @@
 public protocol KeyedArchiverDelegate: AnyObject {
     /// Called before an object or value is encoded for the first time.
     ///
-    /// - Returns: the object or value to encode in its place, the object itself, or `nil` to encode nil.
+    /// - Returns: the object or value to encode in its place, the object itself, or `nil` to encode nil, which as a member of a
+    ///   collection is an error of code `.encodingFailed`.
     func archiver(_ archiver: KeyedArchiver, willEncode object: Any) -> Any?
 
     /// Called after an object or value was encoded.

@@ -81,6 +81,13 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
         case .string, .date, .data, .url, .uuid: return try intrinsic(type)
         case .decimal:
             if let value = try unarchiver.decimal(at: reference) { return identity(value, as: type) }
+        case .formed:
+            if let object = try unarchiver.formedObject(at: reference) {
+                guard let value = object as? T ?? (object as? NSValue)?.specialContent as? T else {
+                    throw mismatch(type)
+                }
+                return value
+            }
         default: break
         }
         try unarchiver.nesting.enter()

@@ -13,6 +13,8 @@ enum CodableKind: UInt8, TypeEntry {
     case decimal
     /// A dictionary, which is an `NSDictionary` if its keys allow it.
     case dictionary
+    /// By Apple's form where an archive has that; by the type's own `encode(to:)` and `init(from:)` otherwise.
+    case formed
     // Arrays that are decoded without a container; they are archived by their own `encode(to:)`.
     case strings
     case integers
@@ -36,6 +38,7 @@ enum CodableKind: UInt8, TypeEntry {
             case is [Int].Type: .integers
             case is [Double].Type: .doubles
             case is any ArchivableDictionary.Type, is any UnarchivableDictionary.Type: .dictionary
+            case is any FormedValue.Type: .formed
             default: .own
             }
     }

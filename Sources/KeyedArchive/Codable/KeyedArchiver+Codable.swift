@@ -107,7 +107,7 @@ extension KeyedArchiver {
         case .url: return .object(identity(value, as: URL.self).archive(into: self))
         case .uuid: return .object(identity(value, as: UUID.self).archive(into: self))
         case .decimal: return .object(identity(value, as: Decimal.self).archive(into: self))
-        case .dictionary, .strings, .integers, .doubles, .own: return try slot(of: value, form, at: path())
+        case .dictionary, .formed, .strings, .integers, .doubles, .own: return try slot(of: value, form, at: path())
         }
     }
 

@@ -87,9 +87,10 @@ extension KeyedUnarchiver {
         {
             return
         }
-        let name = try classes.name(uid, in: source)
+        let name = ClassNames.portable(try classes.name(uid, in: source))
+        if name == classes.archivedName(of: type) { return }
         if try classes.intrinsic(uid, in: source) == nil, !isFormerName(name, of: type),
-            codableRoot.formerNames?.formerNames.contains(name) != true
+            codableRoot.formerNames?.hadName(name) != true
         {
             let shown = EscapedText.masked(name, prefix: ClassResolver.shownNameLength)
             throw ArchiveError(
@@ -126,11 +127,16 @@ extension KeyedUnarchiver {
                 return NSNumber(value: value).decimalValue
             }
         }
+        return try formedObject(at: reference) as? Decimal
+    }
+
+    /// The object that stands in Apple's form of its class; `nil` for all else, such as one with coding keys.
+    func formedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
         guard let target = try source.resolve(reference),
             case .dictionary(let fields) = try source.list.object(target),
             case .form? = try intrinsic(of: fields, at: target)
         else { return nil }
-        return try object(at: reference) as? Decimal
+        return try object(at: reference)
     }
 
     /// The text of an ASCII string; `nil` for anything else, nil too, and for a long one that was decoded before.

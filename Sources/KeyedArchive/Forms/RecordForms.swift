@@ -86,6 +86,17 @@ extension PersonNameComponents: ArchiveIntrinsic {
         }
     }
 
+    /// The bytes of all names, phonetic ones too.
+    var archivedByteCount: Int {
+        var count = 0
+        var next: PersonNameComponents? = self
+        while let components = next {
+            for (_, name) in Self.archivedNames { count += components[keyPath: name]?.utf8.count ?? 0 }
+            next = components.phoneticRepresentation
+        }
+        return count
+    }
+
     private static let names = ArchivedClass(name: "_NSPersonNameComponentsData")
 
     fileprivate static var archivedNames: [(String, WritableKeyPath<PersonNameComponents, String?>)] {

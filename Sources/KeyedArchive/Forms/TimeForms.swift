@@ -26,7 +26,16 @@ import Synchronization
 
 extension Locale: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        archiver.form(NSLocale.self) { archiver.encode(identifier, forKey: "NS.identifier") }
+        if identifier.utf8.count > FoundationForm.nameLimit {
+            archiver.record(
+                ArchiveError(
+                    .limitExceeded,
+                    "a locale whose identifier has more than \(FoundationForm.nameLimit) bytes"
+                )
+            )
+            return 0
+        }
+        return archiver.form(NSLocale.self) { archiver.encode(identifier, forKey: "NS.identifier") }
     }
 }
 
@@ -99,10 +108,20 @@ extension NSCalendar: ArchiveIntrinsic {
 
 extension DateInterval: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        archiver.form(NSDateInterval.self) {
+        guard Self.isSound(from: start, to: end) else {
+            archiver.record(ArchiveError(.unsupportedType, "a date interval without a start or an end"))
+            return 0
+        }
+        return archiver.form(NSDateInterval.self) {
             archiver.encode(start, forKey: "NS.startDate")
             archiver.encode(end, forKey: "NS.endDate")
         }
+    }
+
+    /// Whether an interval can hold two dates, of which it keeps the distance: the start is finite, the end may be infinite.
+    fileprivate static func isSound(from start: Date, to end: Date) -> Bool {
+        start.timeIntervalSinceReferenceDate.isFinite && end >= start
+            && (end.timeIntervalSince(start).isFinite || end.timeIntervalSinceReferenceDate == .infinity)
     }
 }
 
@@ -119,7 +138,8 @@ extension FoundationForm {
             FoundationForm("NSCalendar", calendar), FoundationForm("NSDateInterval", dateInterval),
         ] + dateComponents
 
-    private static let nameLimit = 256
+    /// The most bytes of a locale's identifier or a time zone's name.
+    fileprivate static let nameLimit = 256
 
     private static func locale(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let identifier = try fields.required(String.self, "NS.identifier")
@@ -161,7 +181,7 @@ extension FoundationForm {
     private static func dateInterval(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let start = try fields.required(Date.self, "NS.startDate")
         let end = try fields.required(Date.self, "NS.endDate")
-        guard end.timeIntervalSince(start).isFinite, end >= start else {
+        guard DateInterval.isSound(from: start, to: end) else {
             throw fields.malformed("that ends before it starts")
         }
         return DateInterval(start: start, end: end)

@@ -102,11 +102,8 @@ extension FoundationForm {
 
     private static func linearConverter(_ fields: inout FormFields) throws(ArchiveError) -> Any {
         let coefficient = try fields.requiredDouble("NS.coefficient")
-        let constant = try fields.double("NS.constant") ?? 0
-        guard coefficient.isFinite, coefficient != 0, constant.isFinite else {
-            throw fields.malformed("that converts nothing")
-        }
-        return UnitConverterLinear(coefficient: coefficient, constant: constant)
+        // Any numbers, as a program may make one.
+        return UnitConverterLinear(coefficient: coefficient, constant: try fields.double("NS.constant") ?? 0)
     }
 
     private static func reciprocalConverter(_ fields: inout FormFields) throws(ArchiveError) -> Any {

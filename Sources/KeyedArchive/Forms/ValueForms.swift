@@ -40,6 +40,17 @@ extension NSValue: ArchiveIntrinsic {
         return count * element.size
     }
 
+    /// The point, size, rectangle or range that the value is; `nil` for all else.
+    var specialContent: Any? {
+        switch SpecialValue(of: self, String(cString: objCType)) {
+        case .point(let point): point
+        case .size(let size): size
+        case .rect(let rect): rect
+        case .range(let range): range
+        case .edges, nil: nil
+        }
+    }
+
     /// The range that the value is, or `nil`.
     var archivedRange: NSRange? {
         if case .range(let range)? = SpecialValue(of: self, String(cString: objCType)) { return range }

@@ -27,7 +27,27 @@ package enum ClassNames {
                 }
             }
         }
-        return stable(_typeName(type, qualified: true))
+        return portable(stable(_typeName(type, qualified: true)))
+    }
+
+    /// A name with `Foundation` in the place of the modules that Foundation has in parts, as on Linux, so that the names of
+    /// generic types are those of Apple's platforms: `Page<Foundation.Date>`, not `Page<FoundationEssentials.Date>`.
+    static func portable(_ name: String) -> String {
+        guard name.contains("Foundation") else { return name }
+        var portable = ""
+        var rest = name[...]
+        while let found = rest.firstRange(of: "Foundation") {
+            let isWhole =
+                found.lowerBound == name.startIndex
+                || !isIdentifier(name[name.index(before: found.lowerBound)..<found.lowerBound])
+            portable += rest[..<found.upperBound]
+            rest = rest[found.upperBound...]
+            for part in ["Essentials", "Internationalization"] where isWhole && rest.hasPrefix(part + ".") {
+                rest = rest.dropFirst(part.count)
+                break
+            }
+        }
+        return portable + rest
     }
 
     package static func isFoundations(_ type: Any.Type) -> Bool {

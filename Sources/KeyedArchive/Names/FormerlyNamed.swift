@@ -32,11 +32,17 @@ extension FormerlyNamed {
     /// }
     /// ```
     public static var archivedNames: [String] { [ArchivedClass.of(Self.self).name] + formerNames }
+
+    /// Whether a name is a former one, whatever modules Foundation's types in it have.
+    static func hadName(_ name: String) -> Bool {
+        let name = ClassNames.portable(name)
+        return formerNames.contains { ClassNames.portable($0) == name }
+    }
 }
 
 /// Whether a type had a name before. A class does not have the former names of its superclass.
 func isFormerName(_ name: String, of type: Any.Type) -> Bool {
-    guard let renamed = type as? any FormerlyNamed.Type, renamed.formerNames.contains(name) else { return false }
+    guard let renamed = type as? any FormerlyNamed.Type, renamed.hadName(name) else { return false }
     guard let superclass = anyClass(type).flatMap(_getSuperclass) else { return true }
     return !isFormerName(name, of: superclass)
 }

@@ -22,7 +22,8 @@ package struct ExpectedClasses {
 
     /// The class of a name, if it is one of these or a subclass of one.
     package func find(_ name: String) -> AnyClass? {
-        for cls in classes where ArchivedClass.of(cls).name == name { return cls }
+        let portable = ClassNames.portable(name)
+        for cls in classes where ArchivedClass.of(cls).name == portable { return cls }
         guard !classes.isEmpty, let found = ClassNames.resolve(name), allows(found) else { return nil }
         return found
     }

@@ -12,6 +12,8 @@ package struct HashCrowd {
     static let limit = 1_024
 
     private let isCounting: Bool
+    /// How many members there are so far.
+    private var memberCount = 0
     private var crowds: [Int: Int] = [:]
     #if !canImport(Darwin)
         private var texts: EqualTexts
@@ -26,15 +28,17 @@ package struct HashCrowd {
 
     /// The member to insert in the place of `member`: the first member with an equal text, if there is one, or itself.
     ///
-    /// - Parameter spend: charges the comparisons of data, and the hashing of long members, to the archive's budget.
+    /// - Parameter spend: charges the comparisons of members, and the hashing of long ones, to the archive's budget.
     /// - Throws: `.limitExceeded`.
     package mutating func admit(
         _ member: AnyHashable,
         spend: (Int) throws(ArchiveError) -> Void
     ) throws(ArchiveError) -> AnyHashable {
-        let hashed = Self.hashedByteCount(of: member.base)
-        // Many collections may share a long member.
-        if hashed > Self.shortMember { try spend(hashed / 8) }
+        // Many collections may share a long member, and any number of members that have one hash.
+        let comparisons = min(memberCount, Self.limit) / Self.comparisonsPerUnit
+        memberCount += 1
+        let cost = Self.cost(ofHashing: member.base) + comparisons
+        if cost > 0 { try spend(cost) }
         let byteCount = Self.byteCount(ofData: member.base)
         if isCounting || byteCount != nil {
             let earlier = try count(member)
@@ -47,16 +51,35 @@ package struct HashCrowd {
         #endif
     }
 
+    /// In small collections members may all have one hash. As many comparisons cost a unit of the budget: an archive
+    /// that does not share the lists of members has the units for all of them.
+    private static let comparisonsPerUnit = 32
+
     /// Shorter members are hashed in no more time than their reference takes.
     private static let shortMember = 64
 
-    /// How many bytes are hashed for a member; 0 for a type of fixed size.
-    private static func hashedByteCount(of member: Any) -> Int {
-        if let text = content(of: member, as: String.self) { return text.utf8.count }
-        if let data = content(of: member, as: Data.self) { return data.count }
-        if let url = content(of: member, as: URL.self) { return url.absoluteString.utf8.count }
-        return content(of: member, as: IndexPath.self).map { 8 * $0.count } ?? 0
+    /// What the hash of a member costs, in units of the archive's budget: an eighth of the bytes that are hashed; 0 for a
+    /// short one, and for types of fixed size.
+    package static func cost(ofHashing member: Any) -> Int {
+        if let text = content(of: member, as: String.self) { return cost(ofHashing: text.utf8.count) }
+        if let data = content(of: member, as: Data.self) { return cost(ofHashing: data.count) }
+        // Foundation's hash of a URL takes a hundred times as long as that of a text.
+        if let url = content(of: member, as: URL.self) {
+            return 16 * cost(ofHashing: url.absoluteString.utf8.count)
+        }
+        if let path = content(of: member, as: IndexPath.self) { return cost(ofHashing: 8 * path.count) }
+        if let item = content(of: member, as: URLQueryItem.self) {
+            return cost(ofHashing: item.name.utf8.count + (item.value?.utf8.count ?? 0))
+        }
+        let type = type(of: member)
+        if type is NSString.Type, let text = member as? NSString { return cost(ofHashing: text.length) }
+        if type is NSPersonNameComponents.Type || type == PersonNameComponents.self {
+            return (member as? PersonNameComponents).map { cost(ofHashing: $0.archivedByteCount) } ?? 0
+        }
+        return 0
     }
+
+    private static func cost(ofHashing byteCount: Int) -> Int { byteCount > shortMember ? byteCount / 8 : 0 }
 
     /// As many bytes take as long as the rest of a comparison.
     private static let bytesPerComparison = 1_024

@@ -10,7 +10,7 @@ struct ObjectReader {
     private var forms: DictionaryForms
     /// The containers around the object that is being made.
     private var depth = 0
-    /// The comparisons of data that the list may still ask for.
+    /// The comparisons of members that the list may still ask for.
     private var comparisons: Int
 
     init(_ table: NodeTable, _ options: PropertyListObjects.ReadOptions) {
@@ -81,7 +81,7 @@ struct ObjectReader {
     }
 
     private mutating func set(_ node: Node) -> Any {
-        let set = NSMutableSet()
+        var members: [Any] = []
         // Equal texts are one member. Foundation on Linux has different hashes for some, and its set ends the process then.
         var texts: Set<String> = []
         var crowd = HashCrowd(memberCount: node.length)
@@ -94,9 +94,10 @@ struct ObjectReader {
             if member.kind == .string, !texts.insert(table.text(member)).inserted { continue }
             let object = object(member)
             if !crowd.admits(object as? NSObject, &comparisons) { fault = refusal(HashCrowd.message, member) }
-            if fault == nil { set.add(object) }
+            if fault == nil { members.append(object) }
         }
-        return hasMutableContainers ? set : NSSet(set: set)
+        // Not from a mutable set: to copy that, Foundation on Linux makes values of its members, byte by byte.
+        return hasMutableContainers ? NSMutableSet(array: members) : NSSet(array: members)
     }
 
     private func refusal(_ message: String, _ node: Node) -> PropertyListError {
@@ -172,16 +173,22 @@ private struct HashCrowd {
 
     static let message = "too many members of a collection share a hash"
 
+    /// As many comparisons of small collections, whose members may all have one hash, count as one.
+    private static let smallComparisons = 32
+
     private let isCounting: Bool
+    private var memberCount = 0
     private var counts: [Int: Int] = [:]
 
     init(memberCount: Int) { isCounting = memberCount > Self.limit }
 
-    /// Whether a member may be inserted; takes the comparisons of data from `comparisons`.
+    /// Whether a member may be inserted; takes its comparisons from `comparisons`.
     mutating func admits(_ member: NSObject?, _ comparisons: inout Int) -> Bool {
         guard let member else { return true }
+        comparisons -= min(memberCount, Self.limit) / Self.smallComparisons
+        memberCount += 1
         let data = member as? NSData
-        guard isCounting || data != nil else { return true }
+        guard isCounting || data != nil else { return comparisons >= 0 }
         let earlier = counts[member.hash, default: 0]
         counts[member.hash] = earlier + 1
         if let data { comparisons -= earlier * (Self.bytesPerComparison + data.length) / 16 }

@@ -162,6 +162,12 @@ extension FormSample {
             NSDateInterval.self,
             named: "NSDateInterval"
         ),
+        .value(
+            "interval without an end",
+            DateInterval(start: .distantPast, end: Date(timeIntervalSinceReferenceDate: .infinity)),
+            NSDateInterval.self,
+            named: "NSDateInterval"
+        ),
         .object(
             "NSDateInterval",
             NSDateInterval.self,
@@ -223,6 +229,7 @@ extension FormSample {
         .object("NSUnitConverterLinear", UnitConverterLinear.self) {
             UnitConverterLinear(coefficient: 2, constant: -1)
         },
+        .object("NSUnitConverterLinear", UnitConverterLinear.self) { UnitConverterLinear(coefficient: 0) },
         .object("NSUnitConverterReciprocal", UnitConverter.self) { UnitFuelEfficiency.milesPerGallon.converter },
     ]
 

@@ -343,7 +343,7 @@ import Testing
         let dates = [-Double.infinity, -5, 5, .infinity, .nan].map { Date(timeIntervalSinceReferenceDate: $0) }
         for (first, start) in dates.enumerated() {
             for (second, end) in dates.enumerated() {
-                let isSound = first <= second && (1...2).contains(first) && (1...2).contains(second)
+                let isSound = first <= second && (1...2).contains(first) && (1...3).contains(second)
                 try expect(isSound ? nil : .corrupted, "NSDateInterval") { archiver in
                     archiver.encode(start, forKey: "NS.startDate")
                     archiver.encode(end, forKey: "NS.endDate")
@@ -357,7 +357,7 @@ import Testing
 
     @Test func converters() throws {
         for number in [0, .nan, .infinity, -.infinity] as [Double] {
-            try expect(.corrupted, "NSUnitConverterLinear") { $0.encode(number, forKey: "NS.coefficient") }
+            try expect(nil, "NSUnitConverterLinear") { $0.encode(number, forKey: "NS.coefficient") }
             try expect(.corrupted, "NSUnitConverterReciprocal") { $0.encode(number, forKey: "NS.reciprocal") }
         }
         try expect(.corrupted, "NSUnitLength") { archiver in
