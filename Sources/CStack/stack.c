@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-// What the last level, the runtime's look-ups of types and the making of an error may take, in bytes.
+// The bytes that the last level, the runtime's look-ups of types and the making of an error may take.
 static const size_t reserve = 128 << 10;
 
 // The lowest address that may be reached; 0 before the system was asked, and 1 if it did not say. Asking takes a

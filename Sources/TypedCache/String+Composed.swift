@@ -12,7 +12,7 @@ extension String {
         return decomposedStringWithCanonicalMapping.precomposedStringWithCanonicalMapping
     }
 
-    /// Whether a scalar is composed, and stays as it is beside others that are: in Latin, Cyrillic, kana, Han and Hangul.
+    /// Whether a scalar is composed, and stays as it is beside other composed scalars: in Latin, Cyrillic, kana, Han and Hangul.
     private static func isComposed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x300, 0x400...0x482, 0x3041...0x3096, 0x30A1...0x30FA, 0x3400...0x9FFF, 0xAC00...0xD7A3: true

@@ -76,7 +76,7 @@ struct DepthTests {
         }
     }
 
-    /// What is read is freed on the same thread.
+    /// The list that was read is freed on the same thread.
     @Test(arguments: [128, 256, 512, 16_384], Form.allCases)
     func readingIsAnErrorAtMost(kibibytes: Int, form: Form) {
         for levels in [512, 600, 5_000] {

@@ -156,8 +156,7 @@ final class PackedLog: Sendable {
     /// Gives up all entries.
     func removeAll() throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
-            // A former removal of all entries may not have waited.
-            // Nor may other processes have heard of it.
+            // A former removal may be lost with the power, or unknown to other processes.
             let owesRecords = commits.hasFailed || reader.status.owesFloor || owedRemovals.hasUntold
             if !owesRecords, try !state.log.chain.hasMoreThanFloors() { return try commits.synchronize() }
             defer { state.reclaimer.clock.leaveSegments(upTo: .max) }

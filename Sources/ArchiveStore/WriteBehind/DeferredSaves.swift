@@ -185,7 +185,7 @@ struct DeferredSaves: Sendable {
         waiting[key.bytes] == nil && writing?.save.key.bytes != key.bytes && failing?.save.key.bytes != key.bytes
     }
 
-    /// As above, for all saves with a place up to this one, those included that may wait again.
+    /// As above, for all saves with a place up to this one; a dropped save that may wait again is not settled.
     func isSettled(upTo place: Int) -> Bool {
         if dropped.contains(where: { $0.value.removal == nil && $0.value.place <= place }) { return false }
         if let writing, writing.place <= place { return false }

@@ -33,7 +33,7 @@ extension FormerlyNamed {
     /// ```
     public static var archivedNames: [String] { [ArchivedClass.of(Self.self).name] + formerNames }
 
-    /// Whether a name is a former one, whatever modules Foundation's types in it have.
+    /// Whether a name is a former one. The modules of Foundation's types in it make no difference.
     static func hadName(_ name: String) -> Bool {
         let name = ClassNames.portable(name)
         return formerNames.contains { ClassNames.portable($0) == name }

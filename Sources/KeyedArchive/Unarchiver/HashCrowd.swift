@@ -58,7 +58,7 @@ package struct HashCrowd {
     /// Shorter members are hashed in no more time than their reference takes.
     private static let shortMember = 64
 
-    /// What the hash of a member costs, in units of the archive's budget: an eighth of the bytes that are hashed; 0 for a
+    /// The cost of a member's hash, in units of the archive's budget: an eighth of the bytes that are hashed; 0 for a
     /// short one, and for types of fixed size.
     package static func cost(ofHashing member: Any) -> Int {
         if let text = content(of: member, as: String.self) { return cost(ofHashing: text.utf8.count) }

@@ -96,7 +96,7 @@ struct AccountDirectory: Sendable {
         if let failure = delete(erased) { throw failure }
     }
 
-    /// Erases the account, which is not open, and deletes the remains of others. Blocks on disk I/O.
+    /// Erases the account, which is not open, and deletes the remains of interrupted erasures. Blocks on disk I/O.
     ///
     /// - Throws: `.accountInUse`, `.storage`.
     func eraseUnopened() throws(ModelCacheError) {
