@@ -202,26 +202,23 @@ import Testing
             }
             for _ in 0..<2 {
                 let store = try PackedStore(directory: path, create: false)
-                let log = try #require(store.current)
                 // Up to the damaged one.
-                for _ in 1..<alike.count {
-                    try log.lock.withExclusiveLog { state throws(StoreError) in
-                        var evictions = Evictions()
-                        _ = try state.reclaimer.reclaimFirst(
-                            keeping: .all,
-                            now: nil,
-                            from: &state.log,
-                            evictions: &evictions
-                        )
-                    }
-                }
+                for _ in 1..<alike.count { try Self.giveUpFirstSegment(of: store) }
                 try check(store)
-                try log.snapshots.write()
+                try store.current.snapshots.write()
                 try store.close()
             }
             let store = try PackedStore(directory: path, create: false)
             try store.compact()
             try check(store)
+        }
+    }
+
+    /// Gives up the first segment, and keeps its entries.
+    private static func giveUpFirstSegment(of store: PackedStore) throws {
+        try store.current.lock.withExclusiveLog { state throws(StoreError) in
+            var evictions = Evictions()
+            _ = try state.reclaimer.reclaimFirst(keeping: .all, now: nil, from: &state.log, evictions: &evictions)
         }
     }
 
