@@ -171,7 +171,7 @@ import Testing
         try withTemporaryDirectory(inMemory: true) { path in
             let archives = AlikeArchives.make(count: 3_000, seed: 6)
             let others = archives.map { archive in archive.map { $0 ^ 0x55 } }
-            var identifiers: [(name: String, identifier: UInt32)] = []
+            var identifiers: [(number: UInt32, identifier: UInt32)] = []
             do {
                 let store = try PackedStore(directory: path, create: true)
                 Self.save(archives, prefix: "a", in: store)
@@ -179,7 +179,7 @@ import Testing
                 let segments = store.current.reader.segments
                 for number in try segments.numbers() {
                     guard let identifier = try segments.segment(number)?.dictionary?.identifier else { continue }
-                    identifiers.append((Segment.fileName(number), identifier))
+                    identifiers.append((number, identifier))
                 }
                 // Only some of the bytes before the damaged header are of use.
                 for number in 0..<100 { try store.remove(forKey: "a \(number)") }
@@ -188,7 +188,8 @@ import Testing
             let first = try #require(identifiers.first)
             let alike = identifiers.filter { $0.identifier == first.identifier }
             try #require(alike.count > 1 && identifiers.last?.identifier != first.identifier)
-            let damaged = path + "/" + alike[alike.count - 1].name
+            let number = alike[alike.count - 1].number
+            let damaged = path + "/" + Segment.fileName(number)
             var bytes = try readFile(damaged)
             bytes[20] ^= 0x55
             try writeFile(bytes, damaged)
@@ -202,8 +203,7 @@ import Testing
             }
             for _ in 0..<2 {
                 let store = try PackedStore(directory: path, create: false)
-                // Up to the damaged one.
-                for _ in 1..<alike.count { try Self.giveUpFirstSegment(of: store) }
+                try Self.giveUpSegments(of: store, before: number)
                 try check(store)
                 try store.current.snapshots.write()
                 try store.close()
@@ -214,11 +214,18 @@ import Testing
         }
     }
 
-    /// Gives up the first segment, and keeps its entries.
-    private static func giveUpFirstSegment(of store: PackedStore) throws {
+    /// Gives up the segments before one, and keeps their entries.
+    private static func giveUpSegments(of store: PackedStore, before number: UInt32) throws {
         try store.current.lock.withExclusiveLog { state throws(StoreError) in
             var evictions = Evictions()
-            _ = try state.reclaimer.reclaimFirst(keeping: .all, now: nil, from: &state.log, evictions: &evictions)
+            while let first = state.log.chain.first, first < number {
+                _ = try state.reclaimer.reclaimFirst(
+                    keeping: .all,
+                    now: nil,
+                    from: &state.log,
+                    evictions: &evictions
+                )
+            }
         }
     }
 
