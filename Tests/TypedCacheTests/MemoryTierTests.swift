@@ -1,3 +1,4 @@
+import ArchiveStore
 import TestSupport
 import Testing
 
@@ -80,5 +81,41 @@ import Testing
         #expect(table.hit(key) != nil)
         _ = tier.endRead(key, first, keeping: entry())
         #expect(table.hit(key) != nil)
+    }
+    /// A fetch that missed memory while a load was saving may begin to read once the disk has refused the save.
+    @Test(arguments: [false, true]) func aReadingLeavesTheEntryThatTheDiskHasRefused(isMissing: Bool) throws {
+        let key = try EntryKey("key")
+        let table = EntryTable()
+        defer { table.deallocate() }
+        var tier = MemoryTier(settings: MemorySettings(), table: table)
+        func entry(_ value: Int, version: UInt64) -> MemoryEntry {
+            let entry = ValueEntry(value, key: key, cost: 1, deadline: .infinity, timing: nil)
+            entry.version = version
+            return entry
+        }
+        let load = tier.beginRead(key)
+        let begun = tier.beginWrite(key, after: load, tags: [])
+        let save = try #require(begun)
+        let refused = entry(2, version: 0)
+        let information = EntryInformation(
+            key: "key",
+            attributes: EntryAttributes(storedAt: .distantPast),
+            archiveByteCount: 1,
+            storedByteCount: 1,
+            identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
+        )
+        _ = tier.endWrite(key, since: save.start, .keep, keeping: refused)
+        tier.markUnsaved(refused, as: information)
+        let read = tier.beginRead(key)
+        _ = tier.endRead(key, read, keeping: isMissing ? nil : entry(1, version: 7), isMissing: isMissing)
+        #expect(table.hit(key) === refused)
+        #expect(tier.isUnsaved(key))
+        _ = tier.endLoad(key, load, keeping: nil)
+        // The answer to a load that begins later is later than both.
+        let next = tier.beginRead(key)
+        let renewed = entry(1, version: 8)
+        _ = tier.endLoad(key, next, keeping: renewed)
+        #expect(table.hit(key) === renewed)
+        #expect(!tier.isUnsaved(key))
     }
 }

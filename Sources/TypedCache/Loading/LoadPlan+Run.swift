@@ -290,7 +290,7 @@ extension LoadPlan {
     ) {
         core.release(
             core.memory.withLock { memory in
-                let dropped = memory.endRead(load.key, load.start, keeping: entry)
+                let dropped = memory.endLoad(load.key, load.start, keeping: entry)
                 if let entry, let unsaved { memory.markUnsaved(entry, as: unsaved) }
                 return dropped
             }

@@ -150,7 +150,8 @@ struct MemoryTier {
     /// Whether not everything was removed since.
     func isOfThisEpoch(_ start: Start) -> Bool { traffic.isOfThisEpoch(start) }
 
-    /// Ends a read, and keeps its entry if that is certain to be on disk still.
+    /// Ends a read, and keeps its entry if that is certain to be on disk still. An entry that memory alone has is later than
+    /// the one on disk, and stays: it may have come after the caller found none in memory, and before the read began.
     ///
     /// - Parameter isMissing: whether the store has no entry that may be used.
     mutating func endRead(
@@ -159,7 +160,12 @@ struct MemoryTier {
         keeping entry: MemoryEntry? = nil,
         isMissing: Bool = false
     ) -> Dropped {
-        end(key, start, isWrite: false, keeping: entry, isMissing: isMissing)
+        end(key, start, isWrite: false, keeping: entry, isMissing: isMissing, leavesUnsaved: true)
+    }
+
+    /// Ends the reading that is a load, and keeps its entry in place of any other if the key was not written meanwhile.
+    mutating func endLoad(_ key: EntryKey, _ start: Start, keeping entry: MemoryEntry?) -> Dropped {
+        end(key, start, isWrite: false, keeping: entry)
     }
 
     /// Remembers that the disk has refused an entry, if memory has kept it.
@@ -185,13 +191,15 @@ struct MemoryTier {
         _ start: Start,
         isWrite: Bool,
         keeping entry: MemoryEntry?,
-        isMissing: Bool = false
+        isMissing: Bool = false,
+        leavesUnsaved: Bool = false
     ) -> Dropped {
         var dropped = Dropped()
         if let former = find(entry, isMissing: isMissing, of: key) { dropped.others.append(former) }
         let outcome = traffic.end(key, start, isWrite: isWrite)
         guard let entry else { return dropped }
-        guard outcome.isCurrent, !outcome.isDoubtful || entry.version != 0 else {
+        let isKept = outcome.isCurrent && !(leavesUnsaved && isUnsaved(key))
+        guard isKept, !outcome.isDoubtful || entry.version != 0 else {
             dropped.others.append(entry)
             return dropped
         }
