@@ -111,7 +111,7 @@ import Testing
         #expect(table.hit(key) === refused)
         #expect(tier.isUnsaved(key))
         _ = tier.endLoad(key, load, keeping: nil)
-        // The answer to a load that begins later is later than both.
+        // A load that begins later is later than both.
         let next = tier.beginRead(key)
         let renewed = entry(1, version: 8)
         _ = tier.endLoad(key, next, keeping: renewed)

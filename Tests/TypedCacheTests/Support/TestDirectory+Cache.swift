@@ -31,18 +31,17 @@ extension TestDirectory {
             let file = try #require(try entryFiles(name).first)
             return (file, 0..<(try Data(contentsOf: file).count))
         }
+        let store = try PackedStore(directory: folder.path, create: true)
         var latest: EntryInformation?
-        try store(name).forEachEntry { entry in
+        try store.forEachEntry { entry in
             if case .success(let entry) = entry, entry.identity.isLater(than: latest?.identity) { latest = entry }
             return true
         }
-        let entry = try #require(latest)
-        let segments = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
-            $0.hasSuffix("segment")
-        }
-        let file = folder.appending(path: try #require(segments.max()))
-        let bytes = try Data(contentsOf: file)
-        return (file, (bytes.count - entry.storedByteCount)..<bytes.count)
+        // Upkeep may have appended other records behind it.
+        let (key, digest) = try store.key(try #require(latest).key)
+        let slot = try #require(try store.current.find(key, digest)).slot
+        let start = Int(slot.place.offset)
+        return (folder.appending(path: Segment.fileName(slot.place.segment)), start..<start + Int(slot.byteCount))
     }
 
     /// Changes a byte in the middle of the entry that was saved last.
