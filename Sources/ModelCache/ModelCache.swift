@@ -38,8 +38,9 @@ public final class ModelCache: Sendable {
     ///   - decoder: makes a decoder of JSON for an answer. Its settings are followed for dates, data, names and `userInfo`
     ///     without running it where the answer is usual JSON, which takes a fourth of the time; otherwise it decodes.
     ///   - onFailure: is told failures that no call throws: of loads in the background, of loads whose failure a stale value
-    ///     stands in for (once for each load), and of the disk where a load could go on without it; and of stored models that
-    ///     cannot be read, and count as missing (`.decodingFailed`). Called on any thread.
+    ///     stands in for (once for each load), and of the disk where a load could go on without it; and of stored models
+    ///     and lists that cannot be read (`.decodingFailed`) or are damaged (`.storage`), and count as missing. Called on any
+    ///     thread.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, `.accountInUse`, or `.storage`: where the
     ///   account's files are damaged, or of a newer version, ``erase(account:directory:)`` deletes them.
     public convenience init(

@@ -34,7 +34,8 @@ public struct ModelCacheError: Error, Sendable {
         /// The server answered with another status; `status` has it.
         public static let status = Code(base: .status)
         /// The model or list cannot decode the answer, and `cause` says why; or the answer is a model of another identity,
-        /// and nothing of it is stored. Told to `onFailure` alone: a stored model cannot be read, and counts as missing.
+        /// and nothing of it is stored. Told to `onFailure` alone: a stored model or list cannot be read, and counts as
+        /// missing.
         public static let decodingFailed = Code(base: .decodingFailed)
         /// The server does not take the cursor of a page any more (400, 404, 410, 422). The list is stale: the next fetch
         /// loads it from the start.
@@ -43,7 +44,8 @@ public struct ModelCacheError: Error, Sendable {
         /// be asked for. Is never thrown: `onFailure` is told.
         public static let notKept = Code(base: .notKept)
         /// The disk failed, or a list's key or a model's identity is not 1 to 1,024 UTF-8 bytes long; `cause` is the
-        /// `CacheError`, for a key with the code `.invalidKey`. Of an answer with such an identity nothing is stored.
+        /// `CacheError`, for a key with the code `.invalidKey`. Of an answer with such an identity nothing is stored. Told to
+        /// `onFailure` alone: a stored entry is damaged, and counts as missing.
         public static let storage = Code(base: .storage)
         /// The cache was closed or erased.
         public static let closed = Code(base: .closed)
@@ -56,8 +58,8 @@ public struct ModelCacheError: Error, Sendable {
 
     /// The model, the models or the list that an error is about.
     public struct Subject: Hashable, Sendable, CustomStringConvertible {
-        /// The name of the model's type, or of the list's elements.
-        public let modelName: String
+        /// The name of the model's type, or of the list's elements; `nil` for a stored list that cannot be read.
+        public let modelName: String?
         /// The identity of the model, as its key; `nil` for several models and for a list.
         public let key: String?
         /// The key of the list; `nil` for models.
@@ -75,9 +77,15 @@ public struct ModelCacheError: Error, Sendable {
             Subject(modelName: List.Element.modelName, key: nil, listKey: list.listKey)
         }
 
+        static func list(key: String) -> Subject { Subject(modelName: nil, key: nil, listKey: key) }
+
         public var description: String {
-            if let listKey { return "the list \(ModelCacheError.line(listKey)) of \(modelName)" }
-            return key.map { "\(modelName) \(ModelCacheError.line($0))" } ?? "several of \(modelName)"
+            let name = modelName ?? ""
+            if let listKey {
+                let list = "list \(ModelCacheError.line(listKey))"
+                return modelName == nil ? list : "the \(list) of \(name)"
+            }
+            return key.map { "\(name) \(ModelCacheError.line($0))" } ?? "several of \(name)"
         }
     }
 

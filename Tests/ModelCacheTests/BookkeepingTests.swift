@@ -17,7 +17,8 @@ import TypedCacheTesting
 
         func open() throws -> Bookkeeping {
             try Bookkeeping(
-                Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files))
+                Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files)),
+                unreadable: UnreadableEntries("the record", { Issue.record($0) })
             )
         }
     }

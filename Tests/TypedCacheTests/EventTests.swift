@@ -74,6 +74,41 @@ import Testing
         return wanted
     }
 
+    /// An observer of failures is told the events that have an error, and one of operations none, as a stream gives them.
+    @Test(arguments: [ObservedEvents.failures, .none]) func anObserverIsToldItsEventsAlone(
+        observed: ObservedEvents
+    ) async throws {
+        for seed in 1...(isLongRun ? 9 : 3) {
+            let run = try EventRun(seed: seed, TestDirectory(), observing: observed)
+            for _ in 0..<400 { try await run.step() }
+            try await run.cities.removeAll()
+            var wanted: [CacheEvent] = []
+            var clearances = 0
+            for await event in try #require(run.streams.first) {
+                if event.cause != nil, observed == .failures { wanted.append(event) }
+                if event.kind == .removedAll { clearances += 1 }
+                if clearances == run.cities.statistics.clearances { break }
+            }
+            #expect(fold(run.observer.events.all) == fold(wanted), "seed \(seed)")
+            #expect(run.observer.events.all.map(\.key) == wanted.map(\.key), "seed \(seed)")
+            #expect(wanted.isEmpty == (observed == .none))
+            #expect(!run.observer.operations.all.isEmpty)
+        }
+    }
+
+    /// No hit is told to an observer of failures, and none is held up by it.
+    @Test(arguments: [ObservedEvents.all, .failures, .none]) func onlyAnObserverOfAllEventsIsToldHits(
+        observed: ObservedEvents
+    ) async throws {
+        let cities = Cache<City>(over: WatchedStore(ReferenceStore()), observer: EventObserver(observed))
+        #expect(cities.core.listeners.isActive == (observed == .all))
+        var stream: AsyncStream<CacheEvent>? = cities.events
+        _ = stream
+        #expect(cities.core.listeners.isActive)
+        stream = nil
+        while cities.core.listeners.isActive != (observed == .all) { await pause() }
+    }
+
     /// Also where it was found in the store of a cache that has no disk.
     @Test func aHitOfACacheWithoutADiskIsOneInMemory() async throws {
         let observer = EventObserver()

@@ -108,7 +108,8 @@ final class Account: Sendable {
         _ name: String,
         memory: MemorySettings,
         disk: DiskSettings,
-        expiration: Expiration
+        expiration: Expiration,
+        unreadable: UnreadableEntries
     ) throws(CacheError) -> Cache<Value> where Value.Wrapper.Value == Value {
         guard let directory else {
             return try Cache(name: name, memory: memory, disk: nil, expiration: expiration, clock: AnyClock(clock))
@@ -119,7 +120,8 @@ final class Account: Sendable {
             memory: memory,
             disk: disk,
             expiration: expiration,
-            clock: AnyClock(clock)
+            clock: AnyClock(clock),
+            observer: unreadable
         )
     }
 
@@ -136,14 +138,16 @@ final class Account: Sendable {
             if let table = tables.models[name] as? ModelTable<Model> { return table }
             if tables.isEnded { throw CacheError.closed }
             let policy = Model.policy
+            let unreadable = ModelTable<Model>.unreadableEntries(report)
             let cache = try open(
                 ModelRecord<Model>.self,
                 name,
                 memory: policy.memory,
                 disk: DiskSettings(byteLimit: policy.disk),
-                expiration: policy.keep
+                expiration: policy.keep,
+                unreadable: unreadable
             )
-            let table = ModelTable(cache, writer: writer, report: report)
+            let table = ModelTable(cache, unreadable: unreadable, writer: writer, report: report)
             tables.models[name] = table
             return table
         }
@@ -163,36 +167,41 @@ final class Account: Sendable {
 
     /// The table of all lists. All else is as for models.
     func lists() throws(ModelCacheError) -> ListTable {
-        try withTables { tables throws(CacheError) in
+        let report = report
+        return try withTables { tables throws(CacheError) in
             if let lists = tables.lists { return lists }
             if tables.isEnded { throw CacheError.closed }
-            let lists = ListTable(
-                try open(
-                    ListEntry.self,
-                    "$lists",
-                    memory: MemorySettings(byteLimit: .mebibytes(8)),
-                    disk: DiskSettings(byteLimit: .mebibytes(64)),
-                    expiration: .afterIdle(days: 30)
-                )
+            let unreadable = UnreadableEntries("a stored list", report) { .list(key: $0) }
+            let cache = try open(
+                ListEntry.self,
+                "$lists",
+                memory: MemorySettings(byteLimit: .mebibytes(8)),
+                disk: DiskSettings(byteLimit: .mebibytes(64)),
+                expiration: .afterIdle(days: 30),
+                unreadable: unreadable
             )
+            let lists = ListTable(cache, unreadable: unreadable)
             tables.lists = lists
             return lists
         }
     }
 
     func bookkeeping() throws(ModelCacheError) -> Bookkeeping {
-        try withTables { tables throws(CacheError) in
+        let report = report
+        return try withTables { tables throws(CacheError) in
             if let found = tables.bookkeeping { return found.0 }
             if tables.isEnded { throw CacheError.closed }
+            let unreadable = UnreadableEntries("the account's counter of revisions", report)
             let cache = try open(
                 BookkeepingRecord.self,
                 "$bookkeeping",
                 memory: MemorySettings(),
                 // A counter that is behind its entries after a power failure would have answers dropped for older ones.
                 disk: DiskSettings(layout: .files, durability: .power),
-                expiration: .never
+                expiration: .never,
+                unreadable: unreadable
             )
-            let bookkeeping = try Bookkeeping(cache)
+            let bookkeeping = try Bookkeeping(cache, unreadable: unreadable)
             tables.bookkeeping = (bookkeeping, cache)
             return bookkeeping
         }
@@ -285,7 +294,12 @@ final class ListTable: Closable {
     let removals = Removals()
     let earlyChanges = EarlyChanges()
 
-    init(_ cache: Cache<ListEntry>) { records = RecordTable(cache) }
+    init(_ cache: Cache<ListEntry>, unreadable: UnreadableEntries) {
+        records = RecordTable(cache) { error, key throws(CacheError) in
+            unreadable.tell(key, because: error)
+            return nil
+        }
+    }
 
     func close() -> ModelCacheError? { closing(records.cache) }
     func trimMemory(toCount count: Int) { records.cache.trimMemory(toCount: count) }

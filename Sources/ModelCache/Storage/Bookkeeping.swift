@@ -64,8 +64,9 @@ final class Bookkeeping: Sendable {
 
     /// Blocks on disk I/O.
     ///
+    /// - Parameter unreadable: is told of a record that cannot be decoded.
     /// - Throws: `CacheError`, as fetching.
-    init(_ cache: Cache<BookkeepingRecord>) throws(CacheError) {
+    init(_ cache: Cache<BookkeepingRecord>, unreadable: UnreadableEntries) throws(CacheError) {
         self.cache = cache
         var found: BookkeepingRecord?
         do throws(CacheError) {
@@ -73,6 +74,7 @@ final class Bookkeeping: Sendable {
         } catch {
             // A record that cannot be decoded counts as none: the generation tells that entries are older.
             guard error.code == .decodingFailed || error.code == .typeMismatch else { throw error }
+            unreadable.tell("", because: error)
         }
         var record = found ?? BookkeepingRecord(generation: .random(in: 1...UInt64(Int64.max)))
         // The next revision is above all that were given; the end of the numbers means that the record is damaged.

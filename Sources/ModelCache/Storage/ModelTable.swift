@@ -10,10 +10,10 @@ final class ModelTable<Model: CachedModel>: Sendable {
 
     init(
         _ cache: Cache<ModelRecord<Model>>,
+        unreadable: UnreadableEntries,
         writer: DiskWriter,
         report: @escaping @Sendable (ModelCacheError) -> Void
     ) {
-        let unreadable = UnreadableEntries(report)
         records = RecordTable(cache) { _, key throws(CacheError) in
             guard let entry = try cache.undecodedEntry(forKey: key) else { return nil }
             do {
@@ -25,10 +25,14 @@ final class ModelTable<Model: CachedModel>: Sendable {
                 Self.save(migrated, over: entry, in: cache, writer, report)
                 return migrated
             } catch {
-                unreadable.tell(.model(Model.self, key: key), because: error)
+                unreadable.tell(key, because: error)
                 return nil
             }
         }
+    }
+
+    static func unreadableEntries(_ report: @escaping @Sendable (ModelCacheError) -> Void) -> UnreadableEntries {
+        UnreadableEntries("a stored model of \(Model.modelName)", report) { .model(Model.self, key: $0) }
     }
 
     /// Has a migrated model written, so that it is migrated once; the caller does not wait for that.

@@ -1,29 +1,52 @@
 import Synchronization
+import TypedCache
 
-/// Tells of stored entries that cannot be read, and count as missing: of each once, for it may be read again and again.
-final class UnreadableEntries: Sendable {
+/// Tells of stored entries that cannot be read, and count as missing: of each once, for it may be read again and again. As
+/// the observer of their cache it tells of damaged ones, which are removed when they are found.
+final class UnreadableEntries: CacheObserver {
+    typealias Subject = ModelCacheError.Subject
+
     /// Entries that are told apart; beyond it, all may be told of once more.
     private static let countLimit = 1_024
 
     private let told = Mutex<Set<String>>([])
+    private let kind: String
+    private let subject: @Sendable (String) -> Subject?
     private let report: @Sendable (ModelCacheError) -> Void
 
-    init(_ report: @escaping @Sendable (ModelCacheError) -> Void) { self.report = report }
+    var observedEvents: ObservedEvents { .failures }
 
-    func tell(_ subject: ModelCacheError.Subject, because cause: any Error) {
-        guard let key = subject.key ?? subject.listKey else { return }
+    /// - Parameters:
+    ///   - kind: an entry whose key is unknown, or says nothing: "a stored list".
+    ///   - subject: the model or list with a key; `nil`: the key says nothing.
+    init(
+        _ kind: String,
+        _ report: @escaping @Sendable (ModelCacheError) -> Void,
+        subject: @escaping @Sendable (String) -> Subject? = { _ in nil }
+    ) {
+        self.kind = kind
+        self.report = report
+        self.subject = subject
+    }
+
+    /// Tells of an entry that is there, but cannot be decoded.
+    func tell(_ key: String, because cause: any Error) {
         let isNew = told.withLock { told in
             if told.count >= Self.countLimit { told = [] }
             return told.insert(key).inserted
         }
-        guard isNew else { return }
-        report(
-            ModelCacheError(
-                .decodingFailed,
-                "the stored \(subject) cannot be read, and counts as missing",
-                of: subject,
-                cause: cause
-            )
-        )
+        if isNew { tell(.decodingFailed, key, because: cause) }
+    }
+
+    func cache(_ name: String, did event: CacheEvent) {
+        guard event.reason == .corrupted, let cause = event.cause else { return }
+        tell(.storage, event.key, because: cause)
+    }
+
+    private func tell(_ code: ModelCacheError.Code, _ key: String?, because cause: any Error) {
+        let subject = key.flatMap(subject)
+        let entry = subject.map { "the stored \($0)" } ?? kind
+        let fault = code == .storage ? "is damaged" : "cannot be read"
+        report(ModelCacheError(code, "\(entry) \(fault), and counts as missing", of: subject, cause: cause))
     }
 }

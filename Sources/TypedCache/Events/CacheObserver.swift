@@ -11,9 +11,8 @@
 /// All methods are called on the thread that does the work, without a lock held, and hold it up as long as they take;
 /// hits in memory included. An observer must not use the cache that it observes.
 public protocol CacheObserver: Sendable {
-    /// Whether ``cache(_:did:)`` is called; `true` by default. Without it, a hit in memory takes no longer than without an
-    /// observer. Asked once, when a cache is opened.
-    var observesEvents: Bool { get }
+    /// The events that ``cache(_:did:)`` is called for; ``ObservedEvents/all`` by default. Asked once, when a cache is opened.
+    var observedEvents: ObservedEvents { get }
     /// Something was done.
     func cache(_ name: String, did event: CacheEvent)
     /// Work that may take a while begins.
@@ -25,10 +24,25 @@ public protocol CacheObserver: Sendable {
 }
 
 extension CacheObserver {
-    public var observesEvents: Bool { true }
+    public var observedEvents: ObservedEvents { .all }
     public func cache(_ name: String, did event: CacheEvent) {}
     public func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { nil }
     public func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {}
+}
+
+/// The events that a ``CacheObserver`` is told.
+public struct ObservedEvents: Sendable, Hashable {
+    private enum Base { case all, failures, none }
+
+    private let base: Base
+
+    /// Every event, hits in memory included.
+    public static let all = ObservedEvents(base: .all)
+    /// Failures that no call throws, producers that threw, and entries that were found damaged: the events that have a
+    /// ``CacheEvent/cause``. A hit, a miss or a save takes no longer than without an observer of events.
+    public static let failures = ObservedEvents(base: .failures)
+    /// None, for an observer of operations. A hit in memory takes no longer than without an observer.
+    public static let none = ObservedEvents(base: .none)
 }
 
 /// Work of a cache that may take a while. New kinds may be added: always keep a `default` when switching.

@@ -14,7 +14,7 @@ final class Listeners: Sendable {
     private let cacheName: String
     let storeTier: CacheEvent.Tier
     private let observer: (any CacheObserver)?
-    private let observesEvents: Bool
+    private let observed: ObservedEvents
     private let gate: HitGate
     private let state = RankedMutex(State(), rank: CacheLocks.listeners)
 
@@ -22,9 +22,9 @@ final class Listeners: Sendable {
         self.cacheName = cacheName
         self.storeTier = storeTier
         self.observer = observer
-        observesEvents = observer?.observesEvents ?? false
+        observed = observer?.observedEvents ?? .none
         self.gate = gate
-        gate.isHeard = observesEvents
+        gate.isHeard = observed == .all
     }
 
     deinit { close() }
@@ -34,21 +34,22 @@ final class Listeners: Sendable {
         let streams = state.withLock { state in
             defer { state.streams = [:] }
             state.isClosed = true
-            gate.isHeard = observesEvents
+            gate.isHeard = observed == .all
             return state.streams
         }
         for stream in streams.values { stream.finish() }
     }
 
-    /// Whether there is an observer or a stream.
+    /// Whether an observer or a stream is told every event.
     var isActive: Bool { gate.isHeard }
 
     /// - Parameter isOfCopy: whether it happened on this machine's disk, which has copies of a server's entries.
     func tell(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil, isOfCopy: Bool = false) {
-        guard isActive else { return }
+        let isObserved = observed == .all || observed == .failures && occurrence.isFailure
+        guard isObserved || isActive else { return }
         let tier = isOfCopy ? .disk : storeTier
         let event = CacheEvent(occurrence, key: key?.text, cause: cause, storeTier: tier)
-        if observesEvents { observer?.cache(cacheName, did: event) }
+        if isObserved { observer?.cache(cacheName, did: event) }
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
     }
 
@@ -76,7 +77,7 @@ final class Listeners: Sendable {
     private func forget(_ number: Int) {
         let former = state.withLock { state in
             let former = state.streams.removeValue(forKey: number)
-            gate.isHeard = observesEvents || !state.streams.isEmpty
+            gate.isHeard = observed == .all || !state.streams.isEmpty
             return former
         }
         _ = consume former

@@ -20,6 +20,9 @@ enum Occurrence: Hashable, CaseIterable {
     case verified
     case failed
 
+    /// Whether it is told with an error.
+    var isFailure: Bool { self == .failed || self == .loadFailed || self == .corrupted }
+
     /// The event as users see it.
     var `public`: (kind: CacheEvent.Kind, tier: CacheEvent.Tier?, reason: CacheEvent.RemovalReason?) {
         switch self {

@@ -90,7 +90,7 @@ public final class CacheMetrics: CacheObserver {
         }
     }
 
-    public var observesEvents: Bool { false }
+    public var observedEvents: ObservedEvents { .none }
 
     public func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? {
         operations(of: name).cache(name, willBegin: operation)

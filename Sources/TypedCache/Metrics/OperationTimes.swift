@@ -3,7 +3,7 @@ final class OperationTimes: CacheObserver {
     private let histograms: [(operation: CacheOperation, histogram: LatencyHistogram)] =
         CacheOperation.all.map { ($0, LatencyHistogram()) }
 
-    var observesEvents: Bool { false }
+    var observedEvents: ObservedEvents { .none }
 
     func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { ContinuousClock.now }
 

@@ -6,12 +6,15 @@ import TestSupport
 
 /// Keeps what it is told.
 final class EventObserver: CacheObserver {
+    let observedEvents: ObservedEvents
     let events = Recorder<CacheEvent>()
     /// The operations that began.
     let operations = Recorder<CacheOperation>()
     /// What was wrong with beginnings and ends.
     let faults = Recorder<String>()
     private let open = Mutex<[UUID: CacheOperation]>([:])
+
+    init(_ observedEvents: ObservedEvents = .all) { self.observedEvents = observedEvents }
 
     /// How many operations have begun and not ended.
     var openCount: Int { open.withLock { $0.count } }

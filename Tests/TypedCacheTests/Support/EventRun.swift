@@ -15,11 +15,12 @@ final class EventRun {
     private var random: SeededGenerator
     /// Told of what loads behind a stale value.
     private var latest: AsyncStream<CacheEvent>.Iterator
-    let observer = EventObserver()
+    let observer: EventObserver
     let cities: Cache<Fickle>
     let streams: [AsyncStream<CacheEvent>]
 
-    init(seed: Int, _ directory: TestDirectory) throws {
+    init(seed: Int, _ directory: TestDirectory, observing observedEvents: ObservedEvents = .all) throws {
+        observer = EventObserver(observedEvents)
         self.directory = directory
         store = try WatchedStore(directory)
         let memory = seed % 3 == 0 ? MemorySettings.none : MemorySettings(countLimit: 4)

@@ -4,8 +4,9 @@ import TypedCache
 struct FailureObserver: CacheObserver {
     let told: @Sendable (CacheError) -> Void
 
+    var observedEvents: ObservedEvents { .failures }
+
     func cache(_ name: String, did event: CacheEvent) {
-        guard event.kind == .failed || event.reason == .corrupted else { return }
         if let error = event.cause as? CacheError { told(error) }
     }
 }
