@@ -98,6 +98,8 @@ class Tests:
     )
     SKIPPED = re.compile(r'^➜ (Test|Suite) (.+?) skipped(?:: (.*?))?\.?$')
     TOTAL = re.compile(r"^[✔✘] Test run with (.+) (passed|failed) after ([\d.]+) seconds(.*?)\.?$")
+    # Behind what a test has printed without the end of a line.
+    LATE_END = re.compile(r"[✔✘] (?:Test|Suite) .+ (?:passed|failed) after [\d.]+ seconds.*$")
 
     def __init__(self, screen):
         self.screen = screen
@@ -112,6 +114,9 @@ class Tests:
         self.other = collections.deque(maxlen=KEPT_LINE_COUNT)
 
     def read(self, line):
+        if not line.startswith(("✘", "◇", "✔", "➜")) and (late := self.LATE_END.search(line)):
+            self.read(line[: late.start()])
+            line = late[0]
         if line.startswith("✘"):
             self.is_shown = True
             self.end(line)
