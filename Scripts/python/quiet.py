@@ -98,7 +98,7 @@ class Tests:
     )
     SKIPPED = re.compile(r'^➜ (Test|Suite) (.+?) skipped(?:: (.*?))?\.?$')
     TOTAL = re.compile(r"^[✔✘] Test run with (.+) (passed|failed) after ([\d.]+) seconds(.*?)\.?$")
-    # Behind what a test has printed without the end of a line.
+    # Behind what a test has printed without the end of a line, or within the event of an argument with several lines.
     LATE_END = re.compile(r"[✔✘] (?:Test|Suite) .+ (?:passed|failed) after [\d.]+ seconds.*$")
 
     def __init__(self, screen):
@@ -114,7 +114,7 @@ class Tests:
         self.other = collections.deque(maxlen=KEPT_LINE_COUNT)
 
     def read(self, line):
-        if not line.startswith(("✘", "◇", "✔", "➜")) and (late := self.LATE_END.search(line)):
+        if not self.ENDED.match(line) and (late := self.LATE_END.search(line, 1)):
             self.read(line[: late.start()])
             line = late[0]
         if line.startswith("✘"):
