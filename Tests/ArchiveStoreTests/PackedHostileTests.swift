@@ -180,14 +180,18 @@ import Testing
 
     @Test func magicsAreNoRecords() throws {
         try withStore { path, directory in
-            let magic: [UInt8] = [0x54, 0x43, 0x50, 0x52]
-            let garbage = Array(repeatElement(magic, count: 1 << 13).joined())
-            for name in directory.segments.prefix(2) + directory.segments.suffix(2) {
-                let bytes = directory.files[name] ?? []
-                try directory.write(to: path, changing: name, to: bytes + garbage)
-                try check(path, directory, "\(name) and magics")
-                try directory.write(to: path, changing: name, to: garbage)
-                try check(path, directory, "magics for \(name)")
+            let former: [UInt8] = [0x54, 0x43, 0x50, 0x52]
+            // With lengths that a head may have.
+            let removal: [UInt8] = [0xf5, 0x32, 0, 0, 0, 0, 2] + [UInt8](repeating: 0, count: 9) + [1, 0x6b]
+            for (piece, count) in [(former, 1 << 13), (removal, 1 << 7)] {
+                let garbage = Array(repeatElement(piece, count: count).joined())
+                for name in directory.segments.prefix(2) + directory.segments.suffix(2) {
+                    let bytes = directory.files[name] ?? []
+                    try directory.write(to: path, changing: name, to: bytes + garbage)
+                    try check(path, directory, "\(name) and \(piece)")
+                    try directory.write(to: path, changing: name, to: garbage)
+                    try check(path, directory, "\(piece) for \(name)")
+                }
             }
         }
     }
