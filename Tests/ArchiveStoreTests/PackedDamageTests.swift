@@ -195,6 +195,56 @@ import Testing
         try checkAfterwards(directory, path, answers, values, place)
     }
 
+    /// A floor that is damaged is no damaged entry, and the entries that it hides do not come back.
+    @Test(arguments: [true, false])
+    func aDamagedFloorIsNoEntry(isLast: Bool) throws {
+        let directory = try PackedDirectory(.none)
+        try withTemporaryDirectory(inMemory: true) { path in
+            let former = path + "/former"
+            try directory.write(to: path + "/cache")
+            do {
+                let store = try PackedDirectory.open(path + "/cache")
+                try store.removeAll()
+                if !isLast { try store.save([1], forKey: "one", storedAt: .now, expiresAt: nil) }
+                try store.close()
+            }
+            try FileManager.default.moveItem(atPath: path + "/cache", toPath: former)
+            let file = try #require(
+                FileManager.default.contentsOfDirectory(atPath: former).first { $0.hasSuffix("segment") }
+            )
+            let floor = SegmentHeader.byteCount(with: nil)
+            // The process may have been killed before it removed the other segments.
+            for isKilled in [false, true] {
+                for byte in 0..<RecordHead.startByteCount {
+                    let place: Comment = "byte \(byte), \(isKilled ? "killed" : "whole")"
+                    let cache = path + "/cache"
+                    try? FileManager.default.removeItem(atPath: cache)
+                    try FileManager.default.copyItem(atPath: former, toPath: cache)
+                    try? FileManager.default.removeItem(atPath: cache + "/index")
+                    if isKilled {
+                        for name in directory.segments {
+                            try writeFile(directory.files[name] ?? [], cache + "/" + name)
+                        }
+                    }
+                    var bytes = try readFile(cache + "/" + file)
+                    bytes[floor + byte] ^= 4
+                    try writeFile(bytes, cache + "/" + file)
+                    var keys: Set = isLast ? [] : ["one"]
+                    for number in 0..<2 {
+                        let store = try PackedDirectory.open(cache)
+                        #expect(try damageCount(store) == 0, place)
+                        #expect(try store.statistics().entryCount == keys.count, place)
+                        #expect(try store.keys() == keys, place)
+                        try store.save([2], forKey: "new \(number)", storedAt: .now, expiresAt: nil)
+                        keys.insert("new \(number)")
+                        try store.close()
+                        try? FileManager.default.removeItem(atPath: cache + "/index")
+                    }
+                }
+            }
+        }
+    }
+
     private func damageCount(_ store: PackedStore) throws -> Int {
         var count = 0
         try store.forEachEntry { entry in

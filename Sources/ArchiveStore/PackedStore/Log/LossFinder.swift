@@ -100,7 +100,11 @@ struct LossFinder {
             let offset = UInt32.max - UInt32(clamping: log.lostHashes.count)
             let place = RecordPlace(segment: number, offset: offset)
             follower.markDamaged(hash, at: place, byteCount: Record.largestFieldsByteCount, in: &log)
-            log.addLoss(hash)
+            if let floor = KeyDigest.segment(ofHash: hash) {
+                if (1...number).contains(floor) { log.addFloor(floor) }
+            } else {
+                log.addLoss(hash)
+            }
         }
     }
 }
