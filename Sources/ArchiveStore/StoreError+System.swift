@@ -3,7 +3,8 @@ import Foundation
 extension StoreError {
     /// `.io`: `error` came while `action` was done to `path`.
     init(_ error: SystemError, path: String, action: String) {
-        self.init(.io, path: path, action: action, reason: error.text, errorNumber: error.number)
+        let reason = error.isObstacle ? "\(error.text); \(Self.obstacleRemedy)" : error.text
+        self.init(.io, path: path, action: action, reason: reason, errorNumber: error.number)
     }
 
     /// `.invalidDirectory` if something else stands where a directory should, else `.io`.
@@ -12,9 +13,13 @@ extension StoreError {
             self.init(error, path: path, action: action)
             return
         }
-        let reason = "a file or a symbolic link stands where a directory should (\(error.text))"
+        let reason =
+            "a file or a symbolic link stands where a directory should (\(error.text)); \(Self.obstacleRemedy)"
         self.init(.invalidDirectory, path: path, action: action, reason: reason, errorNumber: error.number)
     }
+
+    /// The way out where something that the store has not made is in the way, for messages.
+    private static let obstacleRemedy = "move it elsewhere, or remove it"
 
     /// Whether something that was there before is gone.
     var isMissingFile: Bool { code == .io && errorNumber == ENOENT }

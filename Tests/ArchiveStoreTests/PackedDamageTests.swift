@@ -7,7 +7,7 @@ import Testing
 /// What a packed store makes of files of which a byte is another one, or which are shorter than they were.
 ///
 /// Whatever is damaged, no key ever has a value that it did not have at last: neither an older one nor one that was
-/// removed. There is one exception: a log whose end is missing, or has more than one bit changed in the head of its last
+/// removed. There is one exception: a log whose end is missing, or has more than one bit changed in the head of a last
 /// record, is the log that it was before, unless a snapshot is there that knows of what is missing. `TYPED_CACHE_EXHAUSTIVE=1` tries every byte and every length.
 @Suite struct PackedDamageTests {
     private static let isExhaustive = ProcessInfo.processInfo.environment["TYPED_CACHE_EXHAUSTIVE"] == "1"
@@ -67,6 +67,182 @@ import Testing
         #expect(differences.isSubset(of: touched), place)
         #expect(directory.wrong(answers, than: values) == [], place)
         try checkAfterwards(directory, path, answers, values, place)
+    }
+
+    /// Of several records at the end, each with one bit changed in its head, every one is found.
+    @Test(arguments: [PackedDirectory.Snapshot.stale, .none], 2...4)
+    func everyDamagedRecordAtTheEndIsFound(snapshot: PackedDirectory.Snapshot, count: Int) throws {
+        let directory = try PackedDirectory(snapshot)
+        var random = SeededGenerator(seed: count)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            for round in 0..<4 {
+                let last = directory.steps.suffix(count)
+                try checkEnd(
+                    directory,
+                    parent + "/cache",
+                    damaged: last,
+                    damageCount: Set(last.map(\.key)).count,
+                    "\(snapshot), the last \(count), round \(round)"
+                ) { bytes in
+                    for step in last { Self.flipBit(of: step, in: &bytes, using: &random) }
+                }
+            }
+        }
+    }
+
+    /// How the log goes on behind damaged records.
+    enum Ending: CaseIterable {
+        /// By a record that is not there to its end.
+        case cutRecord
+        /// By blocks that never reached the device.
+        case zeros
+    }
+
+    /// A write that was cut short is no damage, also behind damaged records.
+    @Test(arguments: [PackedDirectory.Snapshot.stale, .none], Ending.allCases)
+    func aCutWriteBehindDamageIsNone(snapshot: PackedDirectory.Snapshot, ending: Ending) throws {
+        let directory = try PackedDirectory(snapshot)
+        let (damaged, cut) = (directory.steps.suffix(3).dropLast(), try #require(directory.steps.last))
+        var random = SeededGenerator(seed: 1)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            for round in 0..<4 {
+                try checkEnd(
+                    directory,
+                    parent + "/cache",
+                    upTo: cut.bytes.lowerBound,
+                    damaged: damaged,
+                    damageCount: Set(damaged.map(\.key)).count,
+                    "\(snapshot), \(ending), round \(round)"
+                ) { bytes in
+                    for step in damaged { Self.flipBit(of: step, in: &bytes, using: &random) }
+                    switch ending {
+                    case .cutRecord: bytes = Array(bytes[..<Int.random(in: cut.bytes, using: &random)])
+                    case .zeros: bytes.replaceSubrange(cut.bytes, with: repeatElement(0, count: cut.bytes.count))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Behind a record that cannot be repaired the next ones are found, but for their first bytes.
+    @Test(arguments: [PackedDirectory.Snapshot.stale, .none])
+    func damagedRecordsBehindAnUnknownOneAreFound(snapshot: PackedDirectory.Snapshot) throws {
+        let directory = try PackedDirectory(snapshot)
+        let damaged = directory.steps.suffix(2)
+        let unknown = try #require(directory.steps.dropLast(2).last)
+        var random = SeededGenerator(seed: 1)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            for round in 0..<4 {
+                try checkEnd(
+                    directory,
+                    parent + "/cache",
+                    damaged: damaged,
+                    formerly: unknown,
+                    damageCount: Set(damaged.map(\.key)).count + 1,
+                    "\(snapshot), round \(round)"
+                ) { bytes in
+                    for bit in [3, 70, 100] { bytes[unknown.bytes.lowerBound + bit / 8] ^= 1 << (bit % 8) }
+                    for step in damaged { Self.flipBit(of: step, in: &bytes, from: 6, using: &random) }
+                }
+            }
+        }
+    }
+
+    /// Changes one bit in a record's head.
+    private static func flipBit(
+        of step: PackedDirectory.Step,
+        in bytes: inout [UInt8],
+        from first: Int = 0,
+        using random: inout SeededGenerator
+    ) {
+        let position = step.bytes.lowerBound + Int.random(in: first..<RecordHead.startByteCount, using: &random)
+        bytes[position] ^= 1 << Int.random(in: 0..<8, using: &random)
+    }
+
+    /// Checks what is found if the end of the last segment is damaged.
+    ///
+    /// - Parameters:
+    ///   - end: where the records end that count; `nil`: all do.
+    ///   - damaged: the records of which the keys are found.
+    ///   - former: the record of which the key is not, and has its former value.
+    private func checkEnd(
+        _ directory: PackedDirectory,
+        _ path: String,
+        upTo end: Int = .max,
+        damaged: ArraySlice<PackedDirectory.Step>,
+        formerly former: PackedDirectory.Step? = nil,
+        damageCount expected: Int,
+        _ place: Comment,
+        by change: (inout [UInt8]) throws -> Void
+    ) throws {
+        let file = try #require(directory.segments.last)
+        try #require(damaged.allSatisfy { $0.file == file })
+        var bytes = try #require(directory.files[file])
+        try change(&bytes)
+        try directory.write(to: path, changing: file, to: bytes)
+        let store = try PackedDirectory.open(path)
+        #expect(try damageCount(store) == expected, place)
+        let answers = try directory.answers(store, place)
+        var values = directory.values(upTo: end)
+        let keys = Set(damaged.map(\.key))
+        if let former, !keys.contains(former.key) {
+            values[former.key] = directory.values(upTo: former.bytes.lowerBound)[former.key]
+        }
+        #expect(directory.wrong(answers, than: values) == [], place)
+        #expect(directory.differences(answers, from: values).isSubset(of: keys), place)
+        for key in keys { #expect(answers[key] == .damaged, "\(key), \(place)") }
+        _ = consume store
+        try checkAfterwards(directory, path, answers, values, place)
+    }
+
+    /// A floor that is damaged is no damaged entry, and the entries that it hides do not come back.
+    @Test(arguments: [true, false])
+    func aDamagedFloorIsNoEntry(isLast: Bool) throws {
+        let directory = try PackedDirectory(.none)
+        try withTemporaryDirectory(inMemory: true) { path in
+            let former = path + "/former"
+            try directory.write(to: path + "/cache")
+            do {
+                let store = try PackedDirectory.open(path + "/cache")
+                try store.removeAll()
+                if !isLast { try store.save([1], forKey: "one", storedAt: .now, expiresAt: nil) }
+                try store.close()
+            }
+            try FileManager.default.moveItem(atPath: path + "/cache", toPath: former)
+            let file = try #require(
+                FileManager.default.contentsOfDirectory(atPath: former).first { $0.hasSuffix("segment") }
+            )
+            let floor = SegmentHeader.byteCount(with: nil)
+            // The process may have been killed before it removed the other segments.
+            for isKilled in [false, true] {
+                for byte in 0..<RecordHead.startByteCount {
+                    let place: Comment = "byte \(byte), \(isKilled ? "killed" : "whole")"
+                    let cache = path + "/cache"
+                    try? FileManager.default.removeItem(atPath: cache)
+                    try FileManager.default.copyItem(atPath: former, toPath: cache)
+                    try? FileManager.default.removeItem(atPath: cache + "/index")
+                    if isKilled {
+                        for name in directory.segments {
+                            try writeFile(directory.files[name] ?? [], cache + "/" + name)
+                        }
+                    }
+                    var bytes = try readFile(cache + "/" + file)
+                    bytes[floor + byte] ^= 4
+                    try writeFile(bytes, cache + "/" + file)
+                    var keys: Set = isLast ? [] : ["one"]
+                    for number in 0..<2 {
+                        let store = try PackedDirectory.open(cache)
+                        #expect(try damageCount(store) == 0, place)
+                        #expect(try store.statistics().entryCount == keys.count, place)
+                        #expect(try store.keys() == keys, place)
+                        try store.save([2], forKey: "new \(number)", storedAt: .now, expiresAt: nil)
+                        keys.insert("new \(number)")
+                        try store.close()
+                        try? FileManager.default.removeItem(atPath: cache + "/index")
+                    }
+                }
+            }
+        }
     }
 
     private func damageCount(_ store: PackedStore) throws -> Int {

@@ -37,7 +37,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["link", "directory", "pipe"], ["last", "next", "middle", "index"])
+    /// It is taken out of the way where its name is needed.
+    @Test(arguments: ["link", "directory", "full directory", "pipe"], ["last", "next", "middle", "index"])
     func whatIsNoFileIsNotFollowed(kind: String, where position: String) throws {
         try withStore { path, directory in
             let segments = directory.segments
@@ -55,8 +56,9 @@ import Testing
             try writeFile(directory.files[segments[0]] ?? [], outside)
             switch kind {
             case "link": try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: outside)
-            case "directory":
+            case "directory", "full directory":
                 try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+                if kind == "full directory" { try writeFile([1, 2, 3], file + "/kept") }
             default: try #require(mkfifo(file, 0o600) == 0)
             }
             let store = try PackedDirectory.open(path)
@@ -66,20 +68,31 @@ import Testing
             #expect(directory.wrong(answers, than: values) == [])
             if isWhole { #expect(directory.differences(answers, from: values) == []) }
             #expect(try readFile(outside) == directory.files[segments[0]])
-            // What is in the way of the next segment may be told, but breaks nothing.
-            if kind != "directory" {
-                for round in 0..<40 {
-                    try store.save(
-                        [UInt8](repeating: 7, count: 100),
-                        forKey: "new \(round)",
-                        storedAt: .now,
-                        expiresAt: nil
-                    )
-                }
+            for round in 0..<40 {
+                try store.save(
+                    [UInt8](repeating: 7, count: 100),
+                    forKey: "new \(round)",
+                    storedAt: .now,
+                    expiresAt: nil
+                )
+            }
+            for store in [store, try PackedDirectory.open(path)] {
                 #expect(try store.fetch(forKey: "new 39") != nil)
             }
-            #expect(try readFile(outside) == directory.files[segments[0]])
             store.finishUpkeep()
+            try store.current.snapshots.write()
+            try store.close()
+            #expect(try readFile(outside) == directory.files[segments[0]])
+            #expect(
+                try FileManager.default.attributesOfItem(atPath: path + "/index")[.type] as? FileAttributeType
+                    == .typeRegular
+            )
+            let asides = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".aside") }
+            #expect(asides.count == (kind == "full directory" ? 1 : 0))
+            for aside in asides {
+                #expect(aside.hasPrefix(name + "."))
+                #expect(try readFile(path + "/" + aside + "/kept") == [1, 2, 3])
+            }
         }
     }
 
@@ -180,14 +193,18 @@ import Testing
 
     @Test func magicsAreNoRecords() throws {
         try withStore { path, directory in
-            let magic: [UInt8] = [0x54, 0x43, 0x50, 0x52]
-            let garbage = Array(repeatElement(magic, count: 1 << 13).joined())
-            for name in directory.segments.prefix(2) + directory.segments.suffix(2) {
-                let bytes = directory.files[name] ?? []
-                try directory.write(to: path, changing: name, to: bytes + garbage)
-                try check(path, directory, "\(name) and magics")
-                try directory.write(to: path, changing: name, to: garbage)
-                try check(path, directory, "magics for \(name)")
+            let former: [UInt8] = [0x54, 0x43, 0x50, 0x52]
+            // With lengths that a head may have.
+            let removal: [UInt8] = [0xf5, 0x32, 0, 0, 0, 0, 2] + [UInt8](repeating: 0, count: 9) + [1, 0x6b]
+            for (piece, count) in [(former, 1 << 13), (removal, 1 << 7)] {
+                let garbage = Array(repeatElement(piece, count: count).joined())
+                for name in directory.segments.prefix(2) + directory.segments.suffix(2) {
+                    let bytes = directory.files[name] ?? []
+                    try directory.write(to: path, changing: name, to: bytes + garbage)
+                    try check(path, directory, "\(name) and \(piece)")
+                    try directory.write(to: path, changing: name, to: garbage)
+                    try check(path, directory, "\(piece) for \(name)")
+                }
             }
         }
     }

@@ -59,22 +59,116 @@ import Testing
 
     @Test func aFailedSaveLeavesTheOldEntryAndNoDraft() throws {
         try withTemporaryDirectory { path in
+            let renames = FaultyLayer(failing: [.rename])
+            let store = try FileStore(directory: path, create: true, layer: renames.layer) { EntryName($0) }
+            try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
+            let entry = try #require(entries(in: path).first)
+            _ = try renames.planning(.from(0, .fail(EIO))) {
+                let error = try error { try store.save([2], forKey: "key", storedAt: .now, expiresAt: nil) }
+                #expect(error.code == .io && error.path == entry && error.errorNumber == EIO)
+                #expect(!"\(error)".contains("key"))
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/.drafts").count == 1)
+            #expect(try store.fetch(forKey: "key")?.archive == [1])
+        }
+    }
+
+    @Test func aDamagedEntryThatCannotBeRemovedIsTold() throws {
+        try withTemporaryDirectory { path in
+            let removals = FaultyLayer(failing: [.remove])
+            let store = try FileStore(directory: path, create: true, layer: removals.layer) { EntryName($0) }
+            try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
+            try writeFile([1, 2, 3], try #require(entries(in: path).first))
+            _ = try removals.planning(.from(0, .fail(EIO))) {
+                let damage = try error { _ = try store.fetch(forKey: "key") }
+                #expect(damage.code == .corrupted && damage.reason.contains("could not be removed"))
+            }
+        }
+    }
+
+    /// A directory that stands in the place of an entry's file is taken out of the way, with its content.
+    @Test func aDirectoryInThePlaceOfAnEntryIsMovedAside() throws {
+        try withTemporaryDirectory { path in
             let store = try FileStore(directory: path, create: true)
             try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
             let entry = try #require(entries(in: path).first)
-            // A directory that is not empty can be neither replaced nor removed.
-            try FileManager.default.removeItem(atPath: entry)
-            try FileManager.default.createDirectory(
-                atPath: entry + "/secret",
-                withIntermediateDirectories: true
+            func put(isEmpty: Bool) throws {
+                try? FileManager.default.removeItem(atPath: entry)
+                try FileManager.default.createDirectory(atPath: entry, withIntermediateDirectories: false)
+                if !isEmpty { try writeFile([1, 2, 3], entry + "/kept") }
+            }
+            for isEmpty in [true, false] {
+                try put(isEmpty: isEmpty)
+                try store.save([2], forKey: "key", storedAt: .now, expiresAt: nil)
+                #expect(try store.fetch(forKey: "key")?.archive == [2])
+                try put(isEmpty: isEmpty)
+                let damage = try error { _ = try store.fetch(forKey: "key") }
+                #expect(damage.code == .corrupted && !damage.reason.contains("could not be removed"))
+                #expect(try store.fetch(forKey: "key") == nil)
+                try put(isEmpty: isEmpty)
+                try store.removeAll()
+                #expect(try store.keys() == [])
+            }
+            let folder = (entry as NSString).deletingLastPathComponent
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(names.count == 3 && names.allSatisfy { $0.hasSuffix(".aside") })
+            for name in names { #expect(try readFile(folder + "/" + name + "/kept") == [1, 2, 3]) }
+        }
+    }
+
+    /// The journal and the lists are made anew where a directory stands in the place of one.
+    @Test(arguments: [true, false])
+    func aDirectoryInThePlaceOfAListIsMovedAside(isOpen: Bool) throws {
+        try withTemporaryDirectory { path in
+            var settings = StoreSettings()
+            settings.countLimit = 10
+            func open() throws(StoreError) -> FileStore {
+                try FileStore(directory: path, create: true, settings: settings)
+            }
+            func save(_ key: String, in store: FileStore) throws {
+                var attributes = EntryAttributes(storedAt: .now)
+                attributes.expiresAt = Date(timeIntervalSinceReferenceDate: 1e10)
+                attributes.tags = ["tag"]
+                try store.save([1], forKey: key, attributes: attributes, if: nil)
+            }
+            var store = try open()
+            try save("one", in: store)
+            let files = FileManager.default
+            let lists = try [".tags", ".wheel"].flatMap { folder in
+                try files.contentsOfDirectory(atPath: path + "/" + folder).map { folder + "/" + $0 }
+            }
+            #expect(lists.count >= 2)
+            let names = ["journal"] + lists
+            for name in names {
+                try files.removeItem(atPath: path + "/" + name)
+                try files.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: false)
+                try writeFile([1, 2, 3], path + "/" + name + "/kept")
+            }
+            if !isOpen { store = try open() }
+            try save("two", in: store)
+            try store.removeAll(tagged: "tag", removing: { _ in }, removed: { _ in })
+            #expect(try !store.keys().contains("two"))
+            try save("three", in: store)
+            try store.removeExpired(at: Date(timeIntervalSinceReferenceDate: 1e10 + 1e6)) { _ in }
+            #expect(try !open().keys().contains("three"))
+            let asides = try files.subpathsOfDirectory(atPath: path).filter { $0.hasSuffix(".aside/kept") }
+            #expect(asides.count == names.count)
+        }
+    }
+
+    /// What is not taken out of the way is told, with the way out.
+    @Test func anObstacleIsToldWithARemedy() throws {
+        try withTemporaryDirectory { path in
+            var settings = StoreSettings()
+            settings.countLimit = 10
+            let store = try FileStore(directory: path, create: true, settings: settings)
+            try FileManager.default.createSymbolicLink(
+                atPath: path + "/journal",
+                withDestinationPath: path + "/format"
             )
             let error = try error { try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil) }
-            #expect(error.code == .io && error.path == entry)
-            #expect(error.errorNumber == EISDIR || error.errorNumber == ENOTEMPTY)
-            #expect(!"\(error)".contains("key"))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/.drafts").count == 1)
-            let damage = try self.error { _ = try store.fetch(forKey: "key") }
-            #expect(damage.code == .corrupted && damage.reason.contains("could not be removed"))
+            #expect(error.code == .io && error.path.hasSuffix("/journal"))
+            #expect(error.reason.hasSuffix("move it elsewhere, or remove it"))
         }
     }
 

@@ -143,10 +143,20 @@ final class Directory: Sendable {
         }
     }
 
-    /// Gives the file `name` the name `newName` in `target`, in place of a file that has it, in one step.
+    /// Gives the file `name` the name `newName` in `target`, in place of a file that has it, in one step. A directory that
+    /// has it is taken out of the way, see ``clearDirectory(_:)``.
     func rename(_ name: String, to newName: String, in target: Directory) throws(SystemError) {
-        _ = try layer.call(.rename, name, newName: newName) {
-            renameat(file.descriptor, name, target.file.descriptor, newName)
+        func rename() throws(SystemError) {
+            _ = try layer.call(.rename, name, newName: newName) {
+                renameat(file.descriptor, name, target.file.descriptor, newName)
+            }
+        }
+        do throws(SystemError) {
+            try rename()
+        } catch {
+            guard error.isDirectory else { throw error }
+            try target.clearDirectory(newName)
+            try rename()
         }
         target.changeCount.add(1, ordering: .sequentiallyConsistent)
     }
@@ -158,7 +168,8 @@ final class Directory: Sendable {
         }
     }
 
-    /// Removes the name `name` of a file, a link or an empty directory; says whether anything had it.
+    /// Removes the name `name` of a file or a link; says whether anything had it. A directory that has it is taken out of
+    /// the way, see ``clearDirectory(_:)``.
     @discardableResult
     func remove(_ name: String) throws(SystemError) -> Bool {
         do {
@@ -168,21 +179,41 @@ final class Directory: Sendable {
         } catch {
             switch error.number {
             case ENOENT: return false
-            case EISDIR, EPERM: return try removeDirectory(name, reason: error)
+            case EISDIR, EPERM:
+                guard try clearDirectory(name) else { throw error }
+                return true
             default: throw error
             }
         }
     }
 
-    /// - Parameter reason: Why it could not be removed as a file, which is thrown if it is no directory either.
-    private func removeDirectory(_ name: String, reason: SystemError) throws(SystemError) -> Bool {
-        do {
-            _ = try layer.call(.remove, name) { unlinkat(file.descriptor, name, AT_REMOVEDIR) }
-            changeCount.add(1, ordering: .sequentiallyConsistent)
-            return true
+    /// Takes a directory out of the way that has the name of one of the store's files. No store makes such a one, so it was
+    /// put there by hand: an empty one is removed, one with content gets a name that no store uses.
+    ///
+    ///     <name>.<16 hexadecimal digits>.aside
+    ///
+    /// A file is never removed so: the name may be the file of another process by now.
+    ///
+    /// - Returns: `false` if the name is no directory's.
+    @discardableResult
+    func clearDirectory(_ name: String) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            do throws(SystemError) {
+                _ = try layer.call(.remove, name) { unlinkat(file.descriptor, name, AT_REMOVEDIR) }
+            } catch {
+                guard error.isNotEmpty else { throw error }
+                let other = "\(name).\(DraftName.randomSession()).aside"
+                // With the slash only a directory is renamed.
+                _ = try layer.call(.rename, name, newName: other) {
+                    renameat(file.descriptor, name + "/", file.descriptor, other)
+                }
+            }
         } catch {
-            throw error.number == ENOTDIR ? reason : error
+            if error.isPathMissing { return false }
+            throw error
         }
+        changeCount.add(1, ordering: .sequentiallyConsistent)
+        return true
     }
 
     /// Gives each name but `.` and `..` to `body`, until it returns `false`.

@@ -17,9 +17,10 @@ struct SystemError: Error {
     //
     // The numbers that a call may fail with where that is no failure for its caller, each set once:
     //
-    //     open, stat, rename, unlink   isMissing, isPathMissing, isForbidden, isSymbolicLink, isNotRegular
+    //     open, stat, rename, unlink   isMissing, isPathMissing, isForbidden, isSymbolicLink, isNotRegular, isDirectory
     //     open with O_CREAT, mkdir     isNameTaken
     //     open of a directory          isNotDirectory
+    //     unlink of a directory        isNotEmpty
     //     flock, fcntl                 isLockedByOthers
     //     fallocate, fcntl, ftruncate  isUnsupported, isFull
     //     every call that opens        isOutOfDescriptors
@@ -41,6 +42,15 @@ struct SystemError: Error {
 
     /// The name is that of a pipe without a reader, a socket or a directory.
     var isNotRegular: Bool { number == ENXIO || number == EOPNOTSUPP || number == EISDIR }
+
+    /// The name is a directory's, where it should be a file's.
+    var isDirectory: Bool { number == EISDIR }
+
+    /// The directory has content.
+    var isNotEmpty: Bool { number == ENOTEMPTY || number == EEXIST }
+
+    /// Something that is no file has the name of one, and was put there by hand.
+    var isObstacle: Bool { isSymbolicLink || [EISDIR, ENXIO, ENOTEMPTY].contains(number) }
 
     /// Something else than a directory has the name.
     var isNotDirectory: Bool { number == ENOTDIR || isSymbolicLink }

@@ -67,7 +67,7 @@ final class Journal: Sendable {
     /// Whether there is a journal that changes must be recorded in.
     func isKept() throws(StoreError) -> Bool {
         if isWanted { return true }
-        return try attempt(Self.action, path, root.status(JournalFile.name)) != nil
+        return try attempt(Self.action, path, root.status(JournalFile.name))?.isRegular == true
     }
 
     /// - Parameter drafts: Gives the session in which a journal is written before it takes the place of another one.

@@ -2,14 +2,16 @@ import Foundation
 
 extension Directory {
     /// Opens the file `name` for reading and writing, made `0600` if it is missing and `create` is true; `nil` if it is
-    /// missing. Never waits, for any kind of file.
+    /// missing. A directory of that name is none, and is taken out of the way to make the file. Never waits, for any kind
+    /// of file.
     func list(_ name: String, create: Bool) throws(SystemError) -> OpenFile? {
         while true {
             do throws(SystemError) {
                 return try openFile(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
             } catch {
-                guard error.isMissing else { throw error }
+                guard error.isMissing || error.isDirectory else { throw error }
                 if !create { return nil }
+                if error.isDirectory { try clearDirectory(name) }
             }
             do throws(SystemError) {
                 return try makeFile(name, access: O_RDWR)

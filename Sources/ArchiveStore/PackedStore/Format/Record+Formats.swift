@@ -127,6 +127,11 @@ extension Record {
         return nil
     }
 
+    /// Whether the bytes begin with a head whose lengths may be right.
+    static func hasHead(_ bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBytes { (try? head($0, at: RecordPlace(segment: 0, offset: 0))) != nil }
+    }
+
     /// How many bytes have to be checked to find out that a candidate is no record.
     static func checkedByteCount(in bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
         let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])

@@ -1,11 +1,13 @@
 extension Record {
     /// The record that the bytes begin with if one bit of its head is changed; `nil` if there is none.
-    init?(repairing bytes: [UInt8], at place: RecordPlace) {
+    ///
+    /// - Parameter patience: Loses the most bytes that may have to be checked to find out.
+    init?(repairing bytes: [UInt8], at place: RecordPlace, patience: inout Int) {
         let byteCount = bytes.withUnsafeBytes { Self.checkedByteCount(in: $0, at: 0) }
         // If the flipped bit is in a length, it is among the fields.
-        let most = byteCount <= Self.mostRepairedBytes ? byteCount : Self.largestFieldsByteCount
-        let limit = min(most, bytes.count)
-        var bytes = Array(bytes.prefix(Self.mostRepairedBytes))
+        let limit = min(byteCount, bytes.count)
+        patience -= limit * 8 * byteCount
+        var bytes = Array(bytes.prefix(Self.largestHeadByteCount))
         for bit in 0..<limit * 8 {
             bytes[bit / 8] ^= 1 << (bit % 8)
             if let record = try? Record(head: bytes, at: place) {
@@ -16,7 +18,4 @@ extension Record {
         }
         return nil
     }
-
-    /// In longer heads, only the fields are repaired: trying all bits would take a while.
-    private static let mostRepairedBytes = 2_048
 }

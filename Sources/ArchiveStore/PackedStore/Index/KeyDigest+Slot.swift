@@ -13,7 +13,12 @@ extension KeyDigest {
 
     /// The 48 bits of a hash; a floor's, the number of a segment, stays as it is, and no key's is one.
     static func shortened(hash: UInt64) -> UInt64 {
-        let segments = UInt64(Segment.largestNumber)
-        return hash <= segments ? hash : hash & (1 << hashBitCount - 1) | (segments + 1)
+        if segment(ofHash: hash) != nil { return hash }
+        return hash & (1 << hashBitCount - 1) | (UInt64(Segment.largestNumber) + 1)
+    }
+
+    /// The number of a floor's segment, if the hash is one, or 0, which seals have; `nil` if the hash is a key's.
+    static func segment(ofHash hash: UInt64) -> UInt32? {
+        hash <= UInt64(Segment.largestNumber) ? UInt32(hash) : nil
     }
 }

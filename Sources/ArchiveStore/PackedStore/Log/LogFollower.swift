@@ -212,12 +212,14 @@ struct LogFollower: Sendable {
         if !log.isNext(record) { try dropEntries(of: &log) }
     }
 
-    /// Marks the latest entry of a key as damaged: a fetch is to find the damage, not an older entry.
+    /// Marks the latest entry of a key as damaged: a fetch is to find the damage, not an older entry. If the damaged record
+    /// was a floor, there is no such entry.
     func markDamaged(_ hash: UInt64, at place: RecordPlace, byteCount: Int, in log: inout SegmentLog) {
-        guard hash != 0 else { return }
-        // A floor's hash is its segment number, which is not above that of the segment it is in.
-        if hash <= UInt64(place.segment) { raiseFirstLiveSegment(to: UInt32(hash), of: &log) }
-        log.index.markDamaged(hash, at: place, byteCount: byteCount)
+        guard let floor = KeyDigest.segment(ofHash: hash) else {
+            return log.index.markDamaged(hash, at: place, byteCount: byteCount)
+        }
+        // A floor's segment is not above the one that it is in.
+        if floor <= place.segment { raiseFirstLiveSegment(to: floor, of: &log) }
     }
 
     /// Drops all entries known so far: missing records may have changed any of them.

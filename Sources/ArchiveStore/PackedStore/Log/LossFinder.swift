@@ -9,37 +9,68 @@ struct LossFinder {
     let tail: LogTail
     let follower: LogFollower
 
-    /// Finds the record that is damaged behind the last sound one.
+    /// Finds the records that are damaged behind the last sound one.
     ///
     /// The start of a sound record is a write that was cut short, and zeros are blocks that never reached the device:
     /// their saves did not return, or were lost with the power.
     func findDamagedTail(of log: inout SegmentLog) throws(StoreError) {
         guard let tail = tail.current, !log.chain.isSealed else { return }
         let segments = reader.segments
-        let byteCount = try segments.byteCount(of: tail.segment) - tail.end
-        guard byteCount >= Record.leastByteCount else { return }
-        let path = segments.path(tail.segment.number)
-        let rest = try attempt("following a segment", path) { () throws(SystemError) in
-            try tail.segment.file.read(min(byteCount, Record.largestHeadByteCount), at: tail.end)
+        let byteCount = try segments.byteCount(of: tail.segment)
+        let lost = try attempt("following a segment", segments.path(tail.segment.number)) {
+            () throws(SystemError) in
+            try damagedHashes(in: SegmentScanner(tail.segment, from: tail.end, to: byteCount))
         }
-        guard rest.contains(where: { $0 != 0 }) else { return }
-        let place = RecordPlace(segment: tail.segment.number, offset: UInt32(clamping: tail.end))
-        let fault: RecordFault
-        do throws(RecordFault) {
-            _ = try Record(head: rest, at: place)
-            return
-        } catch {
-            fault = error
-        }
-        if let record = Record(repairing: rest, at: place) {
-            // Not all of it is there: it was being written.
-            guard record.byteCount <= byteCount else { return }
-            markLost([reader.digest(of: record).high], in: &log)
-        } else if fault == .damaged {
-            // The record's key is unknown, but the damage is not: it counts under a hash of the bytes.
-            markLost([reader.hash(ofDamaged: rest)], in: &log)
-        }
+        markLost(lost, in: &log)
     }
+
+    /// The hashes that damaged records count under, which stand one behind another where `scanner` is.
+    ///
+    /// A record that can be repaired tells where the next one begins. Behind another one it is looked for; what is found
+    /// there may be bytes of a payload, and counts only if it can be repaired.
+    private func damagedHashes(in scanner: SegmentScanner) throws(SystemError) -> Set<UInt64> {
+        var scanner = scanner
+        var hashes: Set<UInt64> = []
+        var patience = Self.mostCheckedBytes
+        var offset = scanner.offset
+        var isBeginning = true
+        while hashes.count < Self.mostHashes, patience > 0 {
+            let rest = try scanner.head(at: offset)
+            patience -= rest.count
+            guard rest.count >= Record.leastByteCount, rest.contains(where: { $0 != 0 }) else { break }
+            let place = scanner.place(offset)
+            let fault: RecordFault
+            do throws(RecordFault) {
+                _ = try Record(head: rest, at: place)
+                break
+            } catch {
+                fault = error
+            }
+            if isBeginning || Record.hasHead(rest),
+                let record = Record(repairing: rest, at: place, patience: &patience)
+            {
+                // Not all of it is there: it was being written.
+                guard offset + record.byteCount <= scanner.end else { break }
+                hashes.insert(reader.digest(of: record).high)
+                offset += record.byteCount
+                isBeginning = true
+                continue
+            }
+            if isBeginning {
+                guard fault == .damaged else { break }
+                // The record's key is unknown, but the damage is not: it counts under a hash of the bytes.
+                hashes.insert(reader.hash(ofDamaged: rest))
+            }
+            guard let candidate = try scanner.nextCandidate(from: offset + 1) else { break }
+            offset = candidate
+            isBeginning = false
+        }
+        return hashes
+    }
+
+    /// Damage that comes by itself is less. To look at more, as in a file that was made for that, would take long.
+    private static let mostHashes = 1 << 12
+    private static let mostCheckedBytes = 1 << 28
 
     /// Finds the keys of records in missing last segments, where a snapshot was written after they were begun.
     ///
@@ -69,7 +100,11 @@ struct LossFinder {
             let offset = UInt32.max - UInt32(clamping: log.lostHashes.count)
             let place = RecordPlace(segment: number, offset: offset)
             follower.markDamaged(hash, at: place, byteCount: Record.largestFieldsByteCount, in: &log)
-            log.addLoss(hash)
+            if let floor = KeyDigest.segment(ofHash: hash) {
+                if (1...number).contains(floor) { log.addFloor(floor) }
+            } else {
+                log.addLoss(hash)
+            }
         }
     }
 }

@@ -325,6 +325,12 @@ struct SegmentLog: Sendable {
         try appendOwedFloorIfThereIsRoom()
     }
 
+    /// Notes a floor that was found damaged, and is appended before the next record.
+    mutating func addFloor(_ number: UInt32) {
+        // Another process that opens the log finds it as well.
+        owedFloor = (number, hidesEntries: false)
+    }
+
     /// Whether there was no room yet for a floor.
     var owesFloor: Bool { owedFloor != nil }
 

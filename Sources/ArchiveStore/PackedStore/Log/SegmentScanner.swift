@@ -51,7 +51,7 @@ struct SegmentScanner {
         return try segment.file.read(record.byteCount, at: Int(place.offset))
     }
 
-    private func place(_ offset: Int) -> RecordPlace {
+    func place(_ offset: Int) -> RecordPlace {
         RecordPlace(segment: segment.number, offset: UInt32(truncatingIfNeeded: offset))
     }
 
@@ -65,23 +65,35 @@ struct SegmentScanner {
 
     private mutating func nextRecord(after start: Int) throws(SystemError) -> Int? {
         var position = start + 1
+        while let candidate = try nextCandidate(from: position) {
+            patience -= window.withUnsafeBytes { Record.checkedByteCount(in: $0, at: candidate - windowStart) }
+            guard patience > 0 else { return nil }
+            if let record = try record(at: candidate), candidate + record.byteCount <= end { return candidate }
+            position = candidate + 1
+        }
+        return nil
+    }
+
+    /// Where a record may begin next, by its first bytes; `nil` if nowhere.
+    mutating func nextCandidate(from start: Int) throws(SystemError) -> Int? {
+        var position = start
         while position < end {
             try load(position, Record.largestHeadByteCount)
             let candidate = window.withUnsafeBytes { Record.candidate(in: $0, from: position - windowStart) }
-            guard let candidate else {
-                // The last bytes may be the start of a magic.
-                position = max(position + 1, windowStart + window.count - 3)
-                // No record begins in a hole, and a hole may seem to be endless.
-                position = try segment.file.nextData(from: position) ?? end
-                continue
-            }
-            position = windowStart + candidate
-            patience -= window.withUnsafeBytes { Record.checkedByteCount(in: $0, at: candidate) }
-            guard patience > 0 else { return nil }
-            if let record = try record(at: position), position + record.byteCount <= end { return position }
-            position += 1
+            if let candidate { return windowStart + candidate }
+            // The last bytes may be the start of a magic.
+            position = max(position + 1, windowStart + window.count - 3)
+            // No record begins in a hole, and a hole may seem to be endless.
+            position = try segment.file.nextData(from: position) ?? end
         }
         return nil
+    }
+
+    /// The bytes from a place on, at most as many as a head has.
+    mutating func head(at offset: Int) throws(SystemError) -> [UInt8] {
+        guard offset < end else { return [] }
+        try load(offset, Record.largestHeadByteCount)
+        return Array(window[(offset - windowStart)...].prefix(Record.largestHeadByteCount))
     }
 
     /// Has the window hold at least `count` bytes from `offset`, or all there are.
