@@ -396,6 +396,97 @@ import Testing
         }
     }
 
+    /// A user that does something when it is told of a failure.
+    private final class ActiveUser: StoreUser {
+        let act: @Sendable () -> Void
+
+        init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+
+        func isInUse(_ key: String) -> Bool { false }
+        func didEvict(_ entry: EntryInformation) {}
+        func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) { act() }
+    }
+
+    /// The value from before a save that was accepted is not seen until the user knows that it must be hidden.
+    @Test(arguments: [false, true]) func aFailingSaveShowsNoFormerValue(failsRemoval: Bool) throws {
+        let below = SlowStore()
+        below.open()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        try save(1, "a", in: store)
+        try store.flush()
+        below.state.withLock { state in
+            state.fails = ["a"]
+            state.failsRemovals = failsRemoval
+        }
+        let seen = Mutex<[[UInt8]?]>([])
+        let user = ActiveUser {
+            #expect(throws: Never.self) {
+                let found = try store.fetch(forKey: "a")?.archive
+                seen.withLock { $0.append(found) }
+            }
+        }
+        store.setUser(user)
+        try save(2, "a", in: store)
+        #expect(throws: StoreError.self) { try store.flush() }
+        #expect(seen.withLock { $0 } == [failsRemoval ? [2] : nil])
+    }
+
+    /// So that the failure is not taken for one of the later save.
+    @Test func noSaveIsAcceptedBeforeTheFailureToRemoveAllIsTold() throws {
+        let below = SlowStore()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        let isSaved = Mutex(false)
+        let wasSaved = Mutex<Bool?>(nil)
+        let saved = DispatchSemaphore(value: 0)
+        let user = ActiveUser {
+            Thread {
+                #expect(throws: Never.self) { try store.save([3], forKey: "a", storedAt: .now, expiresAt: nil) }
+                isSaved.withLock { $0 = true }
+                saved.signal()
+            }.start()
+            usleep(100_000)
+            wasSaved.withLock { $0 = isSaved.withLock { $0 } }
+        }
+        store.setUser(user)
+        try save(0, "blocker", in: store)
+        while below.state.withLock({ $0.waiting.isEmpty }) { usleep(1_000) }
+        try save(1, "a", in: store)
+        below.state.withLock { state in
+            state.failsRemovals = true
+            state.failsRemovalOfAll = true
+        }
+        let removal = Thread { #expect(throws: StoreError.self) { try store.removeAll() } }
+        removal.start()
+        usleep(50_000)
+        below.open()
+        saved.wait()
+        #expect(wasSaved.withLock { $0 } == false)
+        #expect(try store.fetch(forKey: "a")?.archive == [3])
+        withExtendedLifetime(user) {}
+    }
+
+    /// A caller that settles a key while it is saved again and again waits for the saves from before alone.
+    @Test func settlingAKeyWaitsForNoLaterSave() throws {
+        let below = SlowStore()
+        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        try save(1, "a", in: store)
+        while below.state.withLock({ $0.waiting.isEmpty }) { usleep(1_000) }
+        let settled = DispatchSemaphore(value: 0)
+        Thread {
+            store.settle("a")
+            settled.signal()
+        }.start()
+        usleep(50_000)
+        try save(2, "a", in: store)
+        // The first write alone goes on; the second one waits.
+        let first = below.state.withLock { $0.waiting.removeFirst() }
+        first.signal()
+        settled.wait()
+        #expect(below.state.withLock { $0.saved } == ["a"])
+        below.open()
+        try store.flush()
+    }
+
     @Test(arguments: ["flush", "close", "removeAll", "settle"])
     func waitingForAllSavesWaitsUntilFailuresAreTold(call: String) throws {
         let below = SlowStore()

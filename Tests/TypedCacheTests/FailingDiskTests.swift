@@ -332,7 +332,7 @@ import Testing
         store.interfere { $0.save = { _ throws(StoreError) in throw WatchedStore.failure } }
         clock.advance(by: 1)
         // So eagerly that chance has no say.
-        #expect(try await fetch(cities, "a", LoadOptions(earlyRefresh: 1e12), tags: newTags) == 1)
+        #expect(try await fetch(cities, "a", LoadOptions(earlyRefresh: 1e18), tags: newTags) == 1)
         while try await cities.fetch(forKey: "a")?.population != 2 { await pause() }
         return (cities, cache(over: store))
     }

@@ -43,7 +43,7 @@ extension LoadTests {
     func aHungRefreshEndsWithTheLastTaskThatWaitsForIt(kind: Background, ignoresCancellation: Bool) async throws {
         let cities = try cache()
         let hung = Source(isOpen: false)
-        let options = LoadOptions(earlyRefresh: kind == .ahead ? 1e12 : nil)
+        let options = LoadOptions(earlyRefresh: kind == .ahead ? 1e18 : nil)
         let expiration = Expiration.after(.seconds(10)).servingStale(for: .seconds(kind == .stale ? 5 : 0))
         let first = try await cities.fetch(forKey: "a", expiration: expiration) { City(name: "old", population: 1) }
         #expect(first.name == "old")
@@ -146,7 +146,7 @@ extension LoadTests {
     func loadsAheadInTheBackground(memory: MemorySettings) async throws {
         let cities = try cache(memory: memory)
         // So eager that it always loads ahead.
-        let loading = LoadOptions(earlyRefresh: 1e12)
+        let loading = LoadOptions(earlyRefresh: 1e18)
         let expiration = Expiration.after(.seconds(10))
         let source = Source()
         _ = try await cities.fetch(forKey: "a", expiration: expiration) { try await source.load() }

@@ -104,8 +104,7 @@ import Testing
             storedByteCount: 1,
             identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
         )
-        _ = tier.endWrite(key, since: save.start, .keep, keeping: refused)
-        tier.markUnsaved(refused, as: information)
+        _ = tier.endWrite(key, since: save.start, .keep, keeping: refused, unsaved: information)
         let read = tier.beginRead(key)
         _ = tier.endRead(key, read, keeping: isMissing ? nil : entry(1, version: 7), isMissing: isMissing)
         #expect(table.hit(key) === refused)

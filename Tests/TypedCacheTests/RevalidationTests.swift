@@ -143,7 +143,7 @@ import Testing
         // So eagerly that chance has no say.
         let ahead = try await cities.fetch(
             forKey: "b",
-            options: LoadOptions(earlyRefresh: 1e12),
+            options: LoadOptions(earlyRefresh: 1e18),
             expiration: stale
         ) { former in
             early.add(former)
@@ -163,7 +163,7 @@ import Testing
         _ = try await cities.fetch(forKey: "a", expiration: .after(.seconds(3_600))) { [old] _ in .new(old) }
         #expect(try await other.fetch(forKey: "a") == old)
         clock.advance(by: 1)
-        let options = LoadOptions(earlyRefresh: 1e12)
+        let options = LoadOptions(earlyRefresh: 1e18)
         _ = try await cities.fetch(forKey: "a", options: options, expiration: .after(.seconds(10))) { _ in
             .unchanged()
         }

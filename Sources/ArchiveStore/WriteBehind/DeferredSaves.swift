@@ -44,6 +44,8 @@ struct DeferredSaves: Sendable {
     private var writing: (save: DeferredSave, place: Int)?
     /// The save that has failed, while its failure is being told.
     private var failing: (save: DeferredSave, place: Int)?
+    /// Whether the store still has the entry that the failing save was to replace.
+    private var failingLeavesStale = false
     /// Saves that are not written, but seen until it is certain that the entries they were to replace are not seen
     /// instead.
     private var dropped: [[UInt8]: Dropped] = [:]
@@ -102,9 +104,11 @@ struct DeferredSaves: Sendable {
 
     /// Ends the write that ``begin()`` began. If it failed, the save is settled only after ``endTelling()``.
     ///
+    /// - Parameter leavesStale: whether it failed, and the store still has the entry that it was to replace.
     /// - Returns: whether nothing takes the place of the entry that the save was to replace: neither a save that waits,
     ///   nor a removal of the key, or the save that waits again where that fails.
-    mutating func end(_ save: DeferredSave, _ failure: StoreError?) -> Bool {
+    mutating func end(_ save: DeferredSave, _ failure: StoreError?, leavesStale: Bool) -> Bool {
+        failingLeavesStale = leavesStale
         let ended = writing.take()
         byteCount -= save.archive.count
         defer { if failure != nil { failing = ended } }
@@ -113,7 +117,7 @@ struct DeferredSaves: Sendable {
         return waiting[key] == nil && dropped[key].map { $0.removal != nil } ?? true
     }
 
-    /// The failure that ``end(_:_:)`` was given has been told.
+    /// The failure that ``end(_:_:leavesStale:)`` was given has been told.
     mutating func endTelling() { failing = nil }
 
     /// The user that was kept, if nothing is left that it is kept for; to be released outside of the lock.
@@ -177,12 +181,25 @@ struct DeferredSaves: Sendable {
     func find(_ key: StoreKey) -> DeferredSave? {
         if let found = waiting[key.bytes] { return found.save }
         if let dropped = dropped[key.bytes] { return dropped.save }
-        return writing.flatMap { $0.save.key.bytes == key.bytes ? $0.save : nil }
+        if let writing, writing.save.key.bytes == key.bytes { return writing.save }
+        // Until the user knows, the entry that it was to replace must not be seen instead. One that is gone cannot be.
+        guard failingLeavesStale, let failing, failing.save.key.bytes == key.bytes else { return nil }
+        return failing.save
     }
 
     /// Whether no save of a key waits or is being written, and no failure of one is being told.
     func isSettled(_ key: StoreKey) -> Bool {
         waiting[key.bytes] == nil && writing?.save.key.bytes != key.bytes && failing?.save.key.bytes != key.bytes
+    }
+
+    /// As above, for saves of the key with a place up to this one; a save that a removal of the key has dropped may wait
+    /// again, and is not settled.
+    func isSettled(_ key: StoreKey, upTo place: Int) -> Bool {
+        if let waiting = waiting[key.bytes], waiting.place <= place { return false }
+        if let dropped = dropped[key.bytes], dropped.removal == nil, dropped.place <= place { return false }
+        return ![writing, failing].contains { save in
+            save.map { $0.place <= place && $0.save.key.bytes == key.bytes } ?? false
+        }
     }
 
     /// As above, for all saves with a place up to this one; a dropped save that may wait again is not settled.

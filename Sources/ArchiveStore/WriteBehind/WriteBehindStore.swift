@@ -91,7 +91,7 @@ package final class WriteBehindStore: ArchiveStore {
             failure = (error, !isRemoved(next.key.string))
         }
         let (waiters, user, isLatest, isHeld) = state.withLock { state in
-            let isLatest = state.end(next, failure?.error)
+            let isLatest = state.end(next, failure?.error, leavesStale: failure?.leavesStale ?? false)
             // No later save of the key is accepted before this failure was told, so that it is not mistaken for one of
             // the later save.
             let isHeld = failure != nil && state.exclusiveKeys.insert(next.key.bytes).inserted
@@ -198,12 +198,14 @@ package final class WriteBehindStore: ArchiveStore {
         wait { $0.isSettled(upTo: last) }
     }
 
-    /// Waits until no save of a key waits or is written; for `nil`, no save of any key. Users of the same place that do
-    /// not use this store call it before they read or write there.
+    /// Waits until no save of a key that was deferred before the call waits or is written; for `nil`, no save of any key.
+    /// Users of the same place that do not use this store call it before they read or write there.
     package func settle(_ key: String?) {
         if let key {
             // No save has an invalid key.
-            if let key = try? StoreKey(key) { wait { $0.isSettled(key) } }
+            guard let key = try? StoreKey(key) else { return }
+            let last = state.withLock { $0.lastPlace }
+            wait { $0.isSettled(key, upTo: last) }
         } else {
             settle()
         }
@@ -326,12 +328,12 @@ package final class WriteBehindStore: ArchiveStore {
     /// Removes the entry that a dropped save was to replace, after the removal of everything that dropped it has
     /// failed: the save had been accepted, so the former value must not be seen again.
     private func removeStale(_ key: StoreKey, droppedBy removal: Int, after error: StoreError) throws(StoreError) {
-        let failsToo = try withExclusiveKeysEvenIfClosed([key], dropping: false) { _ throws(StoreError) in
+        try withExclusiveKeysEvenIfClosed([key], dropping: false) { _ throws(StoreError) in
             // A later save counts.
-            guard state.withLock({ $0.isDropped(key, by: removal) }) else { return false }
-            return !isRemoved(key.string)
+            guard state.withLock({ $0.isDropped(key, by: removal) }), !isRemoved(key.string) else { return }
+            // Before a later save is accepted, so that this is not mistaken for a failure of that one.
+            state.withLock { $0.user }.user?.didFail(toSave: key.string, error, leavesStale: true)
         }
-        if failsToo { state.withLock { $0.user }.user?.didFail(toSave: key.string, error, leavesStale: true) }
     }
 
     package func removeDamagedEntries() throws(StoreError) -> Int {

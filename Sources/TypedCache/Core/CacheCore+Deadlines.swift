@@ -63,7 +63,7 @@ extension CacheCore {
                 if error.code == .corrupted {
                     // The store has taken it away.
                     _ = timing.moved(nil)
-                    invalidate(key)
+                    drop(key)
                     report(error, as: .corrupted, of: key)
                 } else {
                     report(error, as: .failed, of: key)

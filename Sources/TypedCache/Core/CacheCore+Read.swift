@@ -85,26 +85,30 @@ extension CacheCore {
         } catch {
             return ([], keys.map { _ in .failure(error) })
         }
-        // First, because a deferred save that fails may leave a tombstone.
-        memory.drainSiblings(keys.lazy.map(\.key))
-        let (starts, dropped) = memory.withLock { memory -> ([MemoryTier.Start?], [MemoryEntry]) in
+        let now = keys.contains { $0.expired } ? now : 0
+        let (starts, dropped) = memory.withLock { memory -> ([MemoryTier.Start], [MemoryEntry]) in
             var dropped: [MemoryEntry] = []
-            var starts: [MemoryTier.Start?] = []
+            var starts: [MemoryTier.Start] = []
             starts.reserveCapacity(keys.count)
             for (key, expired) in keys {
-                if expired, let entry = memory.remove(forKey: key) { dropped.append(entry) }
-                starts.append(memory.hasTombstone(key) ? nil : memory.beginRead(key))
+                if expired, let entry = memory.removeUseless(key, at: now) { dropped.append(entry) }
+                starts.append(memory.beginRead(key))
             }
             return (starts, dropped)
         }
         _ = consume dropped
+        memory.drainSiblings(keys.lazy.map(\.key))
+        let barred = memory.withLock { memory in
+            memory.tombstones.isEmpty ? [] : keys.indices.filter { memory.hasTombstone(keys[$0].key) }
+        }
+        for place in barred { endRead(keys[place].key, starts[place]) }
+        let isBarred = Set(barred)
         var reads: [PlacedRead] = []
         reads.reserveCapacity(keys.count)
-        for place in keys.indices {
-            guard let start = starts[place] else { continue }
+        for place in keys.indices where isBarred.isEmpty || !isBarred.contains(place) {
             let key = keys[place].key
             foreignChanges?.expect(key)
-            let begun = BegunRead(key: key, start: start, moving: memory.movingTimings(key))
+            let begun = BegunRead(key: key, start: starts[place], moving: memory.movingTimings(key))
             reads.append(PlacedRead(place: place, begun: begun))
         }
         return (reads, [Result<DiskRead?, CacheError>](repeating: .success(nil), count: keys.count))
@@ -121,14 +125,19 @@ extension CacheCore {
     /// - Returns: `nil` if the key has no entry that may be read.
     private func beginRead(_ key: EntryKey, expired: Bool) throws(CacheError) -> BegunRead? {
         try checkUsable()
-        // First, because a deferred save that fails may leave a tombstone.
-        memory.drainSiblings(key)
-        let (start, dropped) = memory.withLock { memory -> (MemoryTier.Start?, MemoryEntry?) in
-            let dropped = expired ? memory.remove(forKey: key) : nil
-            return (memory.hasTombstone(key) ? nil : memory.beginRead(key), dropped)
+        let now = expired ? now : 0
+        let (start, dropped) = memory.withLock { memory -> (MemoryTier.Start, MemoryEntry?) in
+            let dropped = expired ? memory.removeUseless(key, at: now) : nil
+            return (memory.beginRead(key), dropped)
         }
         _ = consume dropped
-        guard let start else { return nil }
+        // Behind the beginning, so that a save which another cache defers from here on keeps this read's entry out of memory;
+        // and before the look for a tombstone, which a deferred save that fails may leave.
+        memory.drainSiblings(key)
+        if memory.withLock({ $0.hasTombstone(key) }) {
+            endRead(key, start)
+            return nil
+        }
         foreignChanges?.expect(key)
         return BegunRead(key: key, start: start, moving: memory.movingTimings(key))
     }
@@ -152,7 +161,7 @@ extension CacheCore {
             return nil
         }
         let freshness = freshness(of: stored.information, key, moving: moving)
-        if freshness == .useless { removeUseless(stored.information, key) }
+        if freshness == .useless { removeUseless(stored.information, key, since: start) }
         guard freshness == .fresh || allowsStale && freshness != .useless else {
             endRead(key, start, isMissing: true)
             return nil
@@ -174,13 +183,15 @@ extension CacheCore {
     /// The information of a fresh entry on disk; `nil` if there is none. Blocks on disk I/O.
     func freshInformation(_ key: EntryKey) throws(CacheError) -> EntryInformation? {
         try checkUsable()
+        let start = memory.withLock { $0.beginRead(key) }
+        defer { endRead(key, start) }
         memory.drainSiblings(key)
         if memory.withLock({ $0.hasTombstone(key) }) { return nil }
         do throws(StoreError) {
             let moving = memory.movingTimings(key)
             guard let entry = try store.information(forKey: key.text) else { return nil }
             let freshness = freshness(of: entry, key, moving: moving)
-            if freshness == .useless { removeUseless(entry, key) }
+            if freshness == .useless { removeUseless(entry, key, since: start) }
             return freshness == .fresh ? entry : nil
         } catch {
             try ignoreDamage(error, key)
@@ -209,14 +220,23 @@ extension CacheCore {
 
     /// Removes an entry that is of no use any more, unless it was saved over meanwhile: it must not come back from
     /// memory or disk when the clock is set back.
-    func removeUseless(_ entry: EntryInformation, _ key: EntryKey) {
+    ///
+    /// - Parameter start: the beginning of the read that has found it, and that goes on.
+    private func removeUseless(_ entry: EntryInformation, _ key: EntryKey, since start: MemoryTier.Start) {
         do throws(StoreError) {
             if try store.remove(entry) {
                 drop(key)
                 recorder.record(.expired, key)
             }
         } catch {
-            invalidate(key, tombstone: tombstone(after: error))
+            // A value that was saved meanwhile is another one, and is not to be hidden.
+            let tombstone = tombstone(after: error)
+            let (isCurrent, dropped) = memory.withLock { memory -> (Bool, MemoryEntry?) in
+                guard memory.isCurrent(key, start) else { return (false, nil) }
+                return (true, memory.invalidate(key, tombstone: tombstone))
+            }
+            _ = consume dropped
+            if isCurrent { memory.notifySiblings(changed: key, tombstone: tombstone) }
             report(error, as: .failed, of: key)
         }
     }

@@ -101,10 +101,12 @@ extension CacheCore {
         memory.beginRemoval()
         defer { memory.endRemoval() }
         memory.drainSiblings(nil)
+        // A save that begins behind the removal of everything may fail before this call ends.
+        let lastFailure = Tombstones.lastFailure
         try wrapping { () throws(StoreError) in
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
         }
-        memory.removeTombstones()
+        memory.removeTombstones(upTo: lastFailure)
         recorder.record(.removedAll, nil)
     }
 

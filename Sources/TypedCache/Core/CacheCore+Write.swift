@@ -265,9 +265,13 @@ extension CacheCore {
             memory.withLock { memory in
                 // Only a load has one that is unsaved.
                 let isRemoved = memory.isRemoved(unsaved?.attributes.tags ?? [], since: start)
-                let dropped = memory.endWrite(key, since: start, tombstone, keeping: isRemoved ? nil : entry)
-                if let entry, let unsaved { memory.markUnsaved(entry, as: unsaved) }
-                return dropped
+                return memory.endWrite(
+                    key,
+                    since: start,
+                    tombstone,
+                    keeping: isRemoved ? nil : entry,
+                    unsaved: unsaved
+                )
             }
         )
         memory.notifySiblings(changed: key, tombstone: tombstone.ending(start), tagged: tag)

@@ -289,11 +289,7 @@ extension LoadPlan {
         unsaved: EntryInformation? = nil
     ) {
         core.release(
-            core.memory.withLock { memory in
-                let dropped = memory.endLoad(load.key, load.start, keeping: entry)
-                if let entry, let unsaved { memory.markUnsaved(entry, as: unsaved) }
-                return dropped
-            }
+            core.memory.withLock { $0.endLoad(load.key, load.start, keeping: entry, unsaved: unsaved) }
         )
         core.loads.finish(load, outcome)
     }

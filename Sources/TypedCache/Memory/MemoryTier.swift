@@ -45,6 +45,13 @@ struct MemoryTier {
         return entry
     }
 
+    /// Takes out the entry of a key that was seen to be of no use. One that memory alone has, and that is fresh, has come since
+    /// then, and stays.
+    mutating func removeUseless(_ key: EntryKey, at now: TimeInterval) -> MemoryEntry? {
+        if isUnsaved(key), table.entry(forKey: key)?.isFresh(at: now) == true { return nil }
+        return remove(forKey: key)
+    }
+
     /// Takes out the entry of a key that is changed on disk.
     ///
     /// - Parameter tag: the tag by which the entry on disk is removed; `nil` for any other change. An entry that memory
@@ -164,26 +171,36 @@ struct MemoryTier {
     }
 
     /// Ends the reading that is a load, and keeps its entry in place of any other if the key was not written meanwhile.
-    mutating func endLoad(_ key: EntryKey, _ start: Start, keeping entry: MemoryEntry?) -> Dropped {
-        end(key, start, isWrite: false, keeping: entry)
+    ///
+    /// - Parameter unsaved: as for ``endWrite(_:since:_:keeping:unsaved:)``.
+    mutating func endLoad(
+        _ key: EntryKey,
+        _ start: Start,
+        keeping entry: MemoryEntry?,
+        unsaved: EntryInformation? = nil
+    ) -> Dropped {
+        end(key, start, isWrite: false, keeping: entry, unsaved: unsaved)
     }
 
     /// Remembers that the disk has refused an entry, if memory has kept it.
-    mutating func markUnsaved(_ entry: MemoryEntry, as information: EntryInformation) {
+    private mutating func markUnsaved(_ entry: MemoryEntry, as information: EntryInformation) {
         if table.entry(forKey: entry.key) === entry { unsaved[entry.key] = information }
     }
 
     /// Ends a write.
     ///
-    /// - Parameter tombstone: whether the key has a tombstone from now on.
+    /// - Parameters:
+    ///   - tombstone: whether the key has a tombstone from now on.
+    ///   - unsaved: the entry's information, if the disk has refused the entry.
     mutating func endWrite(
         _ key: EntryKey,
         since start: Start,
         _ tombstone: Tombstone,
-        keeping entry: MemoryEntry? = nil
+        keeping entry: MemoryEntry? = nil,
+        unsaved: EntryInformation? = nil
     ) -> Dropped {
         tombstones.change(key, tombstone.ending(start))
-        return end(key, start, isWrite: true, keeping: entry)
+        return end(key, start, isWrite: true, keeping: entry, unsaved: unsaved)
     }
 
     private mutating func end(
@@ -191,6 +208,7 @@ struct MemoryTier {
         _ start: Start,
         isWrite: Bool,
         keeping entry: MemoryEntry?,
+        unsaved: EntryInformation? = nil,
         isMissing: Bool = false,
         leavesUnsaved: Bool = false
     ) -> Dropped {
@@ -198,7 +216,12 @@ struct MemoryTier {
         if let former = find(entry, isMissing: isMissing, of: key) { dropped.others.append(former) }
         let outcome = traffic.end(key, start, isWrite: isWrite)
         guard let entry else { return dropped }
-        let isKept = outcome.isCurrent && !(leavesUnsaved && isUnsaved(key))
+        if let unsaved, outcome.isCurrentWithoutDisk {
+            keep(entry, &dropped)
+            markUnsaved(entry, as: unsaved)
+            return dropped
+        }
+        let isKept = outcome.isCurrent && unsaved == nil && !(leavesUnsaved && isUnsaved(key))
         guard isKept, !outcome.isDoubtful || entry.version != 0 else {
             dropped.others.append(entry)
             return dropped
@@ -367,5 +390,7 @@ struct MemoryTier {
     }
 
     /// Called after everything was removed from disk.
-    mutating func removeTombstones() { tombstones = Tombstones() }
+    ///
+    /// - Parameter last: the number of the last failure before that.
+    mutating func removeTombstones(upTo last: Int) { tombstones.removeAll(upTo: last) }
 }

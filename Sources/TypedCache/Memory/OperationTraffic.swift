@@ -26,6 +26,8 @@ struct OperationTraffic {
     struct Outcome {
         /// Whether its entry is certain to be the one that the key has.
         let isCurrent: Bool
+        /// As ``isCurrent``, for an entry that the disk has refused: no matter what went from the disk meanwhile.
+        let isCurrentWithoutDisk: Bool
         /// Whether the key's entry became doubtful meanwhile.
         let isDoubtful: Bool
     }
@@ -88,12 +90,13 @@ struct OperationTraffic {
     mutating func end(_ key: EntryKey, _ start: Start, isWrite: Bool) -> Outcome {
         // The key is looked for once.
         guard let index = keys.index(forKey: key) else {
-            return Outcome(isCurrent: false, isDoubtful: start.doubts != (0, doubts))
+            return Outcome(isCurrent: false, isCurrentWithoutDisk: false, isDoubtful: start.doubts != (0, doubts))
         }
         var state = keys.values[index]
-        let isThere = start.drops == state.drops && start.invalidations == invalidations
+        let isLatest = start.invalidations == invalidations && removals == 0 && isCurrent(state, start)
         let outcome = Outcome(
-            isCurrent: isThere && removals == 0 && isCurrent(state, start),
+            isCurrent: isLatest && start.drops == state.drops,
+            isCurrentWithoutDisk: isLatest,
             isDoubtful: start.doubts != (state.doubts, doubts)
         )
         state.operations -= 1

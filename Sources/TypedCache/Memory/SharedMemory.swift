@@ -197,9 +197,9 @@ final class SharedMemory: Sendable {
 
     // MARK: Removing everything
 
-    /// The disk has nothing that a tombstone of any cache of the directory would hide.
-    func removeTombstones() {
-        for member in [self] + siblings { member.withLock { $0.removeTombstones() } }
+    /// The disk has nothing that a tombstone of any cache of the directory would hide, for failures up to this one.
+    func removeTombstones(upTo last: Int) {
+        for member in [self] + siblings { member.withLock { $0.removeTombstones(upTo: last) } }
     }
 
     /// Has all caches of the directory forget everything, and keep nothing in memory until ``endRemoval()``: an entry

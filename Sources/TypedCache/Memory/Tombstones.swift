@@ -28,6 +28,9 @@ struct Tombstones: Sendable {
         }
     }
 
+    /// Takes away those for failures up to this one.
+    mutating func removeAll(upTo last: Int) { failures = failures.filter { $0.value > last } }
+
     /// Takes over the tombstones of another cache of the directory.
     mutating func add(_ others: Tombstones) { failures.merge(others.failures, uniquingKeysWith: max) }
 }

@@ -26,6 +26,8 @@ final class WatchedStore: ArchiveStore {
         /// Called after the other store has removed some entries, or all for `nil`, before the cache is told.
         var removed: (@Sendable (_ keys: [String]?) -> Void)?
         var list: (@Sendable (_ part: Int) throws(StoreError) -> Void)?
+        /// Called after the other store has settled a key.
+        var settled: (@Sendable () -> Void)?
         /// What a listed part is replaced by.
         var listed: (@Sendable (Listing) -> Listing)?
     }
@@ -121,6 +123,11 @@ final class WatchedStore: ArchiveStore {
     }
 
     func flush() throws(StoreError) { try base.flush() }
+
+    func settle(_ key: String?) {
+        base.settle(key)
+        now.settled?()
+    }
 
     var partCount: Int { base.partCount }
 
