@@ -75,11 +75,10 @@ extension ModelEngine {
     /// Makes models and lists stale, and waits until that is on disk.
     nonisolated(nonsending) func invalidate(_ scopes: [InvalidationScope]) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
-        let revision = try await nextRevision(bookkeeping)
+        // Before the disk is waited for: a change that comes meanwhile has a later revision, and sees the invalidation.
+        _ = try await nextRevision(bookkeeping, invalidating: scopes)
         // Memory has the invalidation also where the disk refuses it.
         defer { bus.tellAll() }
-        try await account.reading { () throws(ModelCacheError) in
-            try bookkeeping.invalidate(scopes, at: revision)
-        }
+        try await account.reading { () throws(ModelCacheError) in try bookkeeping.save() }
     }
 }
