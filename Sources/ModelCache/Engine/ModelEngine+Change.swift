@@ -48,18 +48,12 @@ extension ModelEngine {
     /// Makes a draft part of the stored models and lists, and waits until it is on disk.
     nonisolated(nonsending) func commit(_ draft: ModelDraft, _ number: UInt64 = 0) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
-        let (groups, pending) = try await turns.run {
-            () async -> Result<([MergedGroup], PendingWrite?), ModelCacheError> in
-            await Result.of { () async throws(ModelCacheError) in
-                let revision = try await self.nextRevision(bookkeeping)
-                var commits: [PreparedMerge] = []
-                for step in draft.steps { commits.append(try await step.commit(number, revision, in: self)) }
-                let groups = try self.apply(commits)
-                return (groups, self.write(groups, waits: true))
-            }
-        }.get()
-        bus.tell(Set(groups.flatMap(\.names)))
-        try await pending?.wait()
+        try await merge(waits: true) { () async throws(ModelCacheError) in
+            let revision = try await self.nextRevision(bookkeeping)
+            var commits: [PreparedMerge] = []
+            for step in draft.steps { commits.append(try await step.commit(number, revision, in: self)) }
+            return commits
+        }
     }
 
     /// Saves models that the program has from elsewhere, and waits until they are on disk.
