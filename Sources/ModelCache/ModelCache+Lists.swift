@@ -17,7 +17,9 @@ extension ModelCache {
 
     /// Loads the page behind the last element, and returns the list with it; the list as it is, if it has no more pages.
     ///
-    /// A list that is not stored is fetched from its start.
+    /// A list that is not stored is fetched from its start. A page whose list was changed or invalidated meanwhile is asked
+    /// for again, three times in all. If the list ends elsewhere by then as well, it is returned as it is, and
+    /// ``ListSnapshot/hasMore`` stays `true`.
     ///
     /// - Throws: as fetching a list; ``ModelCacheError`` with code `.cursorRefused` if the server does not take the
     ///   page's cursor any more.

@@ -44,6 +44,30 @@ import TypedCacheTesting
         #expect(given.allSatisfy { $0 < next })
     }
 
+    /// A change has a revision behind the invalidation then, which would hide that from later looks.
+    @Test func aChangeBehindAnInvalidationSeesItAlsoBeforeTheDiskDoes() throws {
+        let disk = try Disk()
+        let bookkeeping = try disk.open()
+        try bookkeeping.reserve()
+        let saved = try #require(bookkeeping.next { _ in })
+        let now = Date(timeIntervalSinceReferenceDate: 1_000)
+        let entry = EntryState(
+            ResponseLifetime(at: now),
+            generation: bookkeeping.generation(of: saved),
+            revision: saved,
+            receivedAt: now,
+            fresh: .seconds(60)
+        )
+        disk.faults.fail(.write)
+        #expect(bookkeeping.next(invalidating: [.type(User.self)]) { _ in } != nil)
+        let later = try #require(bookkeeping.next { _ in })
+        #expect(bookkeeping.changed(entry, to: later, at: now, in: [.type(User.self)]).freshUntil == now)
+        disk.faults.heal()
+        try bookkeeping.save()
+        let next = try disk.open()
+        #expect(next.isInvalidated(entry, in: [.type(User.self)]))
+    }
+
     @Test func ofTwoInvalidationsOfAScopeTheLaterOneStays() {
         var invalidations = Invalidations()
         invalidations.add(.type(User.self), at: Revision(13))
@@ -83,7 +107,7 @@ import TypedCacheTesting
         let last = try #require(given.last)
         let unreserved = first.generation(of: last)
         disk.faults.heal()
-        try first.invalidate([.everything], at: last)
+        try first.save()
         #expect(first.generation(of: last) != unreserved)
         try first.reserve()
         let next = try #require(first.next { _ in })

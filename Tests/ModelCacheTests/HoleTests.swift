@@ -1,8 +1,10 @@
 import Foundation
-import ModelCache
 import ModelCacheTesting
+import TestSupport
 import Testing
 import TypedCacheTesting
+
+@testable import ModelCache
 
 /// A page of articles, as the server writes it.
 private func page(_ ids: some Sequence<Int>, next: String? = nil) -> StubTransport.Body {
@@ -188,6 +190,43 @@ private enum Fetch: CaseIterable {
         await stage.server.requested(2)
         try await models.save(Article(id: 2, title: "mine", author: Link(7)))
         stage.server.release("/articles/2")
+        #expect(try await fetched.elements.map(\.id) == [3, 2, 1])
+    }
+
+    /// Its merge is before the one that would take it out of the list.
+    @Test(.timeLimit(.minutes(1))) func aModelThatIsMergedWhileItsListWaitsForItsTurnStaysInTheList() async throws {
+        let stage = try Stage()
+        stage.server.answer("/articles?topic=swift", page([3, 2, 1]))
+        stage.server.answer("/articles/2", .empty, status: 404)
+        stage.server.hold("/articles/2")
+        let models = try await stage.open()
+        let turns = models.engine.turns
+        func waiting(_ count: Int) async throws {
+            while turns.waitingCount != count {
+                await pause()
+                try Task.checkCancellation()
+            }
+        }
+        _ = try await models.fetch(feed)
+        try await models.remove(Article.self, id: 2)
+        async let fetched = models.fetch(feed)
+        await stage.server.requested(2)
+        let (first, second) = (Gate(), Gate())
+        async let firstTurn: Void = turns.run { await first.pass() }
+        await first.reached()
+        // The removal of the model waits, then the second gate, then the save.
+        stage.server.release("/articles/2")
+        try await waiting(1)
+        async let secondTurn: Void = turns.run { await second.pass() }
+        try await waiting(2)
+        async let saved: Void = models.save(Article(id: 2, title: "mine", author: Link(7)))
+        try await waiting(3)
+        first.open()
+        await second.reached()
+        // The list has come behind the save.
+        try await waiting(2)
+        second.open()
+        _ = try await (firstTurn, secondTurn, saved)
         #expect(try await fetched.elements.map(\.id) == [3, 2, 1])
     }
 

@@ -148,6 +148,26 @@ import Testing
         #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
     }
 
+    /// Whichever of the two comes first: the change has none of the fields that the server has since.
+    @Test(.timeLimit(.minutes(5))) func anInvalidationBesideAChangeIsNotLost() async throws {
+        let stage = try Stage()
+        let models = try await stage.open()
+        var fresh: [Int] = []
+        for id in 0..<60 {
+            try await models.save(User(id: id, name: "old", bio: "b"))
+            async let others: Void = models.invalidate(.tag("other"))
+            async let invalidated: Void = models.invalidate(.model(User.self, id: id))
+            async let changed: Void = models.change { $0.update(User.self, id: id) { $0.name = "new" } }
+            _ = try await (others, invalidated, changed)
+            if try await models.stored(User.self, id: id)?.freshness.isFresh != false { fresh.append(id) }
+        }
+        #expect(fresh.isEmpty)
+        try await models.close()
+        let next = try await stage.open()
+        let stored = try await next.stored(User.self, ids: 0..<60)
+        #expect(stored.count == 60 && stored.values.allSatisfy { !$0.freshness.isFresh })
+    }
+
     /// They are stale in this process, and their observers are told.
     @Test(.timeLimit(.minutes(1))) func observersAreToldOfAnInvalidationThatTheDiskRefuses() async throws {
         let stage = try Stage()

@@ -45,6 +45,31 @@ private final class PageServer: ModelTransport {
     }
 }
 
+/// Has an element put into the list whenever a page behind the first one is asked for, 20 times.
+private final class BusyServer: ModelTransport {
+    private let pages: PageServer
+    private let models = Mutex<ModelCache?>(nil)
+    private let pushes = Mutex(0)
+
+    init(_ pages: PageServer) { self.pages = pages }
+
+    func push(into cache: ModelCache?) { models.withLock { $0 = cache } }
+
+    func send(_ request: ModelRequest) async throws -> ModelResponse {
+        let response = try await pages.send(request)
+        guard request.query.first?.value != nil, let models = models.withLock({ $0 }) else { return response }
+        let count = pushes.withLock { pushes in
+            pushes += 1
+            return pushes
+        }
+        if count > 20 { return response }
+        let article = Article(id: 100 + count, title: "t", author: Link(7))
+        pages.change { $0.insert(article.id, at: 0) }
+        try await models.change { $0.insert(article, into: Offsets(), at: .start) }
+        return response
+    }
+}
+
 /// The server's list, by cursors of the server's own.
 private struct Cursors: ModelList {
     typealias Element = Article
@@ -198,6 +223,21 @@ private struct Offsets: ModelList {
             if !isDone { server.change { $0.insert(20, at: 0) } }
         }
         #expect(try await readToTheEnd(Offsets(), models) == server.list)
+    }
+
+    /// Elements that come faster than pages do not have the server asked without end.
+    @Test func aPageIsAskedForThreeTimesAtMostBecauseOfChanges() async throws {
+        let pages = PageServer(1...9)
+        let server = BusyServer(pages)
+        let models = try await ModelCache.inMemory(types: [Article.self], transport: server)
+        _ = try await models.fetch(Offsets())
+        server.push(into: models)
+        let more = try await models.fetchMore(of: Offsets())
+        #expect(pages.requests == 4)
+        #expect(more.elements.map(\.id) == [103, 102, 101, 1, 2, 3])
+        #expect(more.hasMore && more.freshness.isFresh)
+        server.push(into: nil)
+        #expect(try await readToTheEnd(Offsets(), models) == pages.list)
     }
 
     /// The server may have removed the element already, and counts without it then.

@@ -48,18 +48,12 @@ extension ModelEngine {
     /// Makes a draft part of the stored models and lists, and waits until it is on disk.
     nonisolated(nonsending) func commit(_ draft: ModelDraft, _ number: UInt64 = 0) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
-        let (groups, pending) = try await turns.run {
-            () async -> Result<([MergedGroup], PendingWrite?), ModelCacheError> in
-            await Result.of { () async throws(ModelCacheError) in
-                let revision = try await self.nextRevision(bookkeeping)
-                var commits: [PreparedMerge] = []
-                for step in draft.steps { commits.append(try await step.commit(number, revision, in: self)) }
-                let groups = try self.apply(commits)
-                return (groups, self.write(groups, waits: true))
-            }
-        }.get()
-        bus.tell(Set(groups.flatMap(\.names)))
-        try await pending?.wait()
+        try await merge(waits: true) { () async throws(ModelCacheError) in
+            let revision = try await self.nextRevision(bookkeeping)
+            var commits: [PreparedMerge] = []
+            for step in draft.steps { commits.append(try await step.commit(number, revision, in: self)) }
+            return commits
+        }
     }
 
     /// Saves models that the program has from elsewhere, and waits until they are on disk.
@@ -75,11 +69,10 @@ extension ModelEngine {
     /// Makes models and lists stale, and waits until that is on disk.
     nonisolated(nonsending) func invalidate(_ scopes: [InvalidationScope]) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
-        let revision = try await nextRevision(bookkeeping)
+        // Before the disk is waited for: a change that comes meanwhile has a later revision, and sees the invalidation.
+        _ = try await nextRevision(bookkeeping, invalidating: scopes)
         // Memory has the invalidation also where the disk refuses it.
         defer { bus.tellAll() }
-        try await account.reading { () throws(ModelCacheError) in
-            try bookkeeping.invalidate(scopes, at: revision)
-        }
+        try await account.reading { () throws(ModelCacheError) in try bookkeeping.save() }
     }
 }

@@ -34,14 +34,19 @@ extension ModelEngine {
         _ gone: [List.Element.ID],
         of list: List
     ) async throws(ModelCacheError) {
-        let holes = Set(try await snapshot(list)?.holes ?? [])
-        let keys = gone.filter(holes.contains).map(\.cacheKey)
-        let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard record?.modelName == List.Element.modelName else { return }
-            for key in keys { record?.remove(key) }
+        let keys = gone.map(\.cacheKey)
+        let table = try await table(List.Element.self)
+        await account.writer.room()
+        // In the turn: an answer whose merge is before it may bring an element.
+        try await merge { () async throws(ModelCacheError) in
+            let stored = try await self.records(table.records, keys)
+            let changes = table.layers.changes(over: keys)
+            let missing = keys.indices.filter { stored[$0] == nil && changes[keys[$0]] == nil }.map { keys[$0] }
+            let change = ListChange(key: list.listKey, tags: list.tags) { record in
+                guard record?.modelName == List.Element.modelName else { return }
+                for key in missing { record?.remove(key) }
+            }
+            return [try await self.prepare([change])]
         }
-        // No models come, so the state is of none.
-        let state = ArrivalState(lifetime: nil, revision: .none, receivedAt: clock.now)
-        try await merge(Arrivals(), lists: [change], state)
     }
 }

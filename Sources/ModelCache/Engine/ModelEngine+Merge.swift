@@ -22,14 +22,26 @@ extension ModelEngine {
     ) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
         await account.writer.room()
+        try await merge(waits: waits) { () async throws(ModelCacheError) in
+            var merges: [PreparedMerge] = []
+            for group in arrivals.groups {
+                merges.append(try await group.prepare(state, in: self, bookkeeping))
+            }
+            if !changes.isEmpty { merges.append(try await self.prepare(changes)) }
+            return merges
+        }
+    }
+
+    /// Takes a turn, in which merges are prepared and applied. All else is as above.
+    ///
+    /// - Parameter prepare: must not take a turn.
+    nonisolated(nonsending) func merge(
+        waits: Bool = false,
+        _ prepare: nonisolated(nonsending) () async throws(ModelCacheError) -> [PreparedMerge]
+    ) async throws(ModelCacheError) {
         let merged = await turns.run { () async -> Result<([MergedGroup], PendingWrite?), ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
-                var merges: [PreparedMerge] = []
-                for group in arrivals.groups {
-                    merges.append(try await group.prepare(state, in: self, bookkeeping))
-                }
-                if !changes.isEmpty { merges.append(try await self.prepare(changes)) }
-                let groups = try self.apply(merges)
+                let groups = try self.apply(try await prepare())
                 return (groups, self.write(groups, waits: waits))
             }
         }
@@ -45,9 +57,8 @@ extension ModelEngine {
         return steps.change { merges.map { $0() } }
     }
 
-    private nonisolated(nonsending) func prepare(_ changes: [ListChange]) async throws(ModelCacheError)
-        -> PreparedMerge
-    {
+    /// Changes lists. Runs in a turn of merges.
+    nonisolated(nonsending) func prepare(_ changes: [ListChange]) async throws(ModelCacheError) -> PreparedMerge {
         let lists = try await lists()
         let keys = changes.map(\.key)
         let former = try await records(lists.records, keys)

@@ -3,7 +3,8 @@
 extension ModelEngine {
     /// Loads the page behind the last element that is known.
     ///
-    /// - Parameter attempts: how often a page is asked for at most because of invalidations.
+    /// - Parameter attempts: how often a page is asked for at most, where the list is changed or invalidated meanwhile.
+    /// - Returns: behind the last attempt, the list as it is.
     nonisolated(nonsending) func fetchMore<List: ModelList>(
         of list: List,
         attempts: Int = attempts
@@ -15,7 +16,7 @@ extension ModelEngine {
         if record.state.isOtherVariant(than: list.request(after: nil)) {
             return try await fetch(list, mode: .automatic)
         }
-        guard let end = record.next, let cursor = record.cursor(under: shown) else {
+        guard attempts > 0, let end = record.next, let cursor = record.cursor(under: shown) else {
             guard let snapshot = try await snapshot(list) else { return try await fetch(list, mode: .automatic) }
             return snapshot
         }

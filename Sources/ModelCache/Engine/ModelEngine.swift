@@ -65,11 +65,14 @@ final class ModelEngine: Sendable {
     /// The next revision. Suspends where the disk has to be told first: at the first one, and if that came too late. Where
     /// the disk fails, that is reported, and the revision is one of this process alone.
     ///
+    /// - Parameter scopes: are invalidated at the revision, in memory, in the moment at which it is given.
     /// - Throws: `.closed`.
-    nonisolated(nonsending) func nextRevision(_ bookkeeping: Bookkeeping) async throws(ModelCacheError) -> Revision
-    {
+    nonisolated(nonsending) func nextRevision(
+        _ bookkeeping: Bookkeeping,
+        invalidating scopes: [InvalidationScope] = []
+    ) async throws(ModelCacheError) -> Revision {
         while true {
-            let next = bookkeeping.next { bookkeeping in
+            let next = bookkeeping.next(invalidating: scopes) { bookkeeping in
                 account.writer.add(0) { [report] in
                     do throws(ModelCacheError) {
                         try bookkeeping.reserve()
@@ -84,7 +87,7 @@ final class ModelEngine: Sendable {
             } catch {
                 if error.code == .closed { throw error }
                 report(error)
-                return bookkeeping.nextUnreserved()
+                return bookkeeping.nextUnreserved(invalidating: scopes)
             }
         }
     }

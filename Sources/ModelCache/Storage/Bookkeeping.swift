@@ -52,6 +52,12 @@ final class Bookkeeping: Sendable {
         let unreserved = UInt64.random(in: 1...UInt64(Int64.max))
         var isReserving = false
 
+        /// Goes on to the next revision, at which some scopes are invalidated.
+        mutating func advance(invalidating scopes: [InvalidationScope]) {
+            last = Revision(last.number + 1)
+            for scope in scopes { record.invalidations.add(scope, at: last) }
+        }
+
         /// Whether an entry's revision was given since the record was made. One behind the last, from before an older record
         /// took the place of a lost one, counts as of another generation.
         func knows(_ entry: EntryState) -> Bool {
@@ -92,11 +98,14 @@ final class Bookkeeping: Sendable {
 
     /// The next revision; `nil` if none is left, and ``reserve()`` has to be called first.
     ///
-    /// - Parameter extend: is to have ``reserve()`` called before long, where half of those that are reserved were given.
-    func next(_ extend: (Bookkeeping) -> Void) -> Revision? {
+    /// - Parameters:
+    ///   - scopes: are invalidated at the revision, in memory, in the moment at which it is given: an entry with a later
+    ///     revision was changed by a call that knew of the invalidation. ``save()`` has the disk know of it.
+    ///   - extend: is to have ``reserve()`` called before long, where half of those that are reserved were given.
+    func next(invalidating scopes: [InvalidationScope] = [], _ extend: (Bookkeeping) -> Void) -> Revision? {
         let (revision, isShort) = state.withLock { state -> (Revision?, Bool) in
             guard state.last.number < state.record.reserved else { return (nil, false) }
-            state.last = Revision(state.last.number + 1)
+            state.advance(invalidating: scopes)
             let isShort = state.record.reserved - state.last.number < Self.reservation / 2 && !state.isReserving
             if isShort { state.isReserving = true }
             return (state.last, isShort)
@@ -105,10 +114,11 @@ final class Bookkeeping: Sendable {
         return revision
     }
 
-    /// The next revision, whether or not it is reserved: for where the disk has failed.
-    func nextUnreserved() -> Revision {
+    /// The next revision, whether or not it is reserved: for where the disk has failed. All else is as for
+    /// ``next(invalidating:_:)``.
+    func nextUnreserved(invalidating scopes: [InvalidationScope] = []) -> Revision {
         state.withLock { state in
-            state.last = Revision(state.last.number + 1)
+            state.advance(invalidating: scopes)
             return state.last
         }
     }
@@ -116,28 +126,20 @@ final class Bookkeeping: Sendable {
     /// Reserves more revisions, which are given once that is on disk. Blocks on disk I/O.
     func reserve() throws(ModelCacheError) {
         defer { state.withLock { $0.isReserving = false } }
-        try change(reserving: Self.reservation) { _ in }
+        try save(reserving: Self.reservation)
     }
 
-    /// Makes scopes stale for everything that was asked for before `revision`. Blocks on disk I/O.
-    func invalidate(_ scopes: some Sequence<InvalidationScope>, at revision: Revision) throws(ModelCacheError) {
-        try change { state in
-            for scope in scopes { state.record.invalidations.add(scope, at: revision) }
-        }
-    }
-
-    // Saves are in the order of the changes, because the lock of `saving` is held meanwhile.
+    // The record is looked at while the lock of `saving` is held, so that no save puts an older one behind a later one.
     private let saving = Mutex(())
 
-    /// Changes the record, and saves it.
+    /// Saves the record, with the invalidations up to now. Blocks on disk I/O.
     ///
     /// - Parameter count: how many revisions are reserved behind the last one. Those that were given before the disk had
     ///   them are reserved as well.
-    private func change(reserving count: UInt64 = 0, _ change: (inout State) -> Void) throws(ModelCacheError) {
+    func save(reserving count: UInt64 = 0) throws(ModelCacheError) {
         var failure: CacheError?
         saving.withLock { _ in
             let record = state.withLock { state in
-                change(&state)
                 var record = state.record
                 record.reserved = max(record.reserved, state.last.number + count)
                 return record

@@ -8,6 +8,8 @@ final class Turns: Sendable {
         /// How many at the front have had their turn.
         private var passed = 0
 
+        var count: Int { waiting.count - passed }
+
         mutating func append(_ continuation: UnsafeContinuation<Void, Never>) { waiting.append(continuation) }
 
         mutating func takeFirst() -> UnsafeContinuation<Void, Never>? {
@@ -24,6 +26,9 @@ final class Turns: Sendable {
     }
 
     private let state = Mutex(State())
+
+    /// How many wait for their turn, for tests of the order.
+    var waitingCount: Int { state.withLock { $0.count } }
 
     /// Runs `body` when all that came before have ended. Not for use inside of `body` itself.
     nonisolated(nonsending) func run<Result>(
