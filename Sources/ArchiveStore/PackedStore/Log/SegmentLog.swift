@@ -298,6 +298,8 @@ struct SegmentLog: Sendable {
     /// - Returns: the error that makes the store open that log.
     private mutating func removeAllSegments() throws(StoreError) -> StoreError {
         chain.addOrphanedSegments(try segments.numbers().sorted(by: >))
+        // It would be taken for later than the other log.
+        snapshotIsForeign = true
         try removeLeftovers()
         return status.stale()
     }
