@@ -182,4 +182,36 @@ import Testing
             #expect(fault.writeCount.load(ordering: .relaxed) == former + 1)
         }
     }
+
+    // MARK: Floors
+
+    /// Segments with entries were given up, and the floor that says so found no room: the log that owes it is left.
+    @Test(arguments: [true, false]) func anOwedFloorOutlivesItsLog(byClosing: Bool) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var settings = StoreSettings(countLimit: 1_000)
+            let first = try PackedStore(directory: path, create: true, settings: settings)
+            for number in 0..<20 { try first.save([UInt8(number)], forKey: "key \(number)") }
+            let other = try PackedStore(directory: path, create: true, settings: settings)
+            #expect(try other.fetch(forKey: "key 1") != nil)
+            settings.minimumFreeByteCount = 1 << 60
+            let fault = Fault()
+            let store = try Self.store(path, settings, fault)
+            fault.setNumbers { $0.operation == .write && $0.name == Segment.fileName(2) ? ENOSPC : nil }
+            #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
+            fault.set(nil)
+            try #require(store.current.reader.status.owesFloor)
+            try #require(try other.fetch(forKey: "key 1") != nil)
+            if byClosing {
+                try store.close()
+            } else {
+                // As a lock does that cannot be given back.
+                store.current.reader.status.markBroken()
+                #expect(try store.fetch(forKey: "key 1") == nil)
+                #expect(store.current.reader.status.owesFloor)
+                try store.remove(forKey: "key 1")
+                #expect(!store.current.reader.status.owesFloor)
+            }
+            #expect(try other.fetch(forKey: "key 1") == nil)
+        }
+    }
 }

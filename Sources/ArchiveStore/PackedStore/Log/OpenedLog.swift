@@ -86,6 +86,7 @@ struct OpenedLog {
         let losses = LossFinder(reader: reader, tail: tail, follower: follower)
         if let snapshot = start.laterSnapshot { losses.findMissingSegments(by: snapshot, in: &log) }
         try losses.findDamagedTail(of: &log)
+        log.takeOwedFloor()
         try follower.noteEnd(of: log)
         // Entries cached in memory before may be of another log.
         log.index.noteAnyChange()
