@@ -87,7 +87,7 @@ struct OpenedLog {
         if let snapshot = start.laterSnapshot { losses.findMissingSegments(by: snapshot, in: &log) }
         try losses.findDamagedTail(of: &log)
         log.takeOwedFloor()
-        try follower.noteEnd(of: log)
+        follower.noteEnd(of: log)
         // Entries cached in memory before may be of another log.
         log.index.noteAnyChange()
     }
