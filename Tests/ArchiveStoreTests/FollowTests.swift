@@ -304,4 +304,35 @@ import Testing
             #expect(try store.fetch(forKey: "x") != nil)
         }
     }
+
+    /// The journal had no room for the removals. They are told when the store is closed, or goes without.
+    @Test(arguments: [true, false], [true, false]) func removalsAreToldBeforeTheEnd(
+        isLimited: Bool,
+        byClosing: Bool
+    ) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var settings = StoreSettings()
+            settings.followsOthers = true
+            if isLimited { settings.countLimit = 1_000 }
+            let isFull = Atomic<Bool>(false)
+            let layer = FileLayer { call in
+                isFull.load(ordering: .relaxed) && call.operation == .write && call.name == JournalFile.name
+                    ? .fail(ENOSPC) : .proceed
+            }
+            var store: FileStore? = try FileStore(directory: path, create: true, settings: settings, layer: layer) {
+                EntryName($0)
+            }
+            let other = try FileStore(directory: path, create: true, settings: settings)
+            for number in 0..<5 { try store?.save([1], forKey: "key \(number)") }
+            _ = try other.changesByOthers()
+            isFull.store(true, ordering: .relaxed)
+            #expect(try store?.remove(forKey: "key 1") == true)
+            isFull.store(false, ordering: .relaxed)
+            store?.upkeep.sync {}
+            if byClosing { try store?.close() }
+            store = nil
+            let digest = other.digest(of: "key 1")
+            if case .keys(let keys) = try other.changesByOthers() { #expect(keys.contains(digest)) }
+        }
+    }
 }

@@ -7,19 +7,28 @@ import Testing
 
 /// Removals whose records could not be appended, or may be lost: they are owed, to other processes and to the device.
 @Suite struct OwedRemovalTests {
-    /// A layer of which one call in question fails at a time.
+    /// A layer of which the calls in question fail.
     private final class Fault: Sendable {
-        private let isMeant = Mutex<(@Sendable (FileLayer.Call) -> Bool)?>(nil)
+        private let failure = Mutex<(@Sendable (FileLayer.Call) -> Int32?)?>(nil)
         let writeCount = Atomic<Int>(0)
 
         var layer: FileLayer {
             FileLayer { [self] call in
                 if call.operation == .write { writeCount.add(1, ordering: .relaxed) }
-                return isMeant.withLock { $0 }?(call) == true ? .fail(EIO) : .proceed
+                guard let number = failure.withLock({ $0 })?(call) else { return .proceed }
+                return .fail(number)
             }
         }
 
-        func set(_ isMeant: (@Sendable (FileLayer.Call) -> Bool)?) { self.isMeant.withLock { $0 = isMeant } }
+        func set(_ isMeant: (@Sendable (FileLayer.Call) -> Bool)?) {
+            guard let isMeant else { return setNumbers(nil) }
+            setNumbers { isMeant($0) ? EIO : nil }
+        }
+
+        /// - Parameter failure: the error number that a call fails with, if any.
+        func setNumbers(_ failure: (@Sendable (FileLayer.Call) -> Int32?)?) {
+            self.failure.withLock { $0 = failure }
+        }
     }
 
     private static func store(_ path: String, _ settings: StoreSettings, _ fault: Fault) throws -> PackedStore {
@@ -133,6 +142,76 @@ import Testing
             // That one is not lost.
             try remove(many: repetition == .many)
             #expect(fault.writeCount.load(ordering: .relaxed) == former + 1)
+        }
+    }
+
+    /// On a full volume the entry's record was turned into a removal, and the wait for the device has failed then.
+    @Test func aRemovalInPlaceWhoseWaitFailsIsOwed() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let fault = Fault()
+            var settings = StoreSettings()
+            settings.durability = .power
+            settings.followsOthers = true
+            let store = try Self.store(path, settings, fault)
+            var random = SeededGenerator(seed: 5)
+            try store.save(random.bytes(1_000), forKey: "key")
+            for number in 0..<30 { try store.save(random.bytes(8_000), forKey: "other \(number)") }
+            store.finishUpkeep()
+            let tail = try #require(store.current.tail.number)
+            try #require(tail > 1)
+            let other = try PackedStore(directory: path, create: true, settings: settings)
+            _ = try other.changesByOthers()
+            fault.setNumbers { call in
+                switch call.operation {
+                case .synchronize: EIO
+                case .makeFile: ENOSPC
+                case .write: call.name == Segment.fileName(tail) ? ENOSPC : nil
+                default: nil
+                }
+            }
+            let error = #expect(throws: StoreError.self) { try store.remove(forKey: "key") }
+            #expect(error?.errorNumber == EIO)
+            fault.set(nil)
+            #expect(try store.fetch(forKey: "key") == nil)
+            try store.save([1], forKey: "new")
+            if case .keys(let keys) = try other.changesByOthers() {
+                #expect(keys.contains { $0.high == store.digest(of: "key").high })
+            }
+            let former = fault.writeCount.load(ordering: .relaxed)
+            #expect(try !store.remove(forKey: "key"))
+            #expect(fault.writeCount.load(ordering: .relaxed) == former + 1)
+        }
+    }
+
+    // MARK: Floors
+
+    /// Segments with entries were given up, and the floor that says so found no room: the log that owes it is left.
+    @Test(arguments: [true, false]) func anOwedFloorOutlivesItsLog(byClosing: Bool) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var settings = StoreSettings(countLimit: 1_000)
+            let first = try PackedStore(directory: path, create: true, settings: settings)
+            for number in 0..<20 { try first.save([UInt8(number)], forKey: "key \(number)") }
+            let other = try PackedStore(directory: path, create: true, settings: settings)
+            #expect(try other.fetch(forKey: "key 1") != nil)
+            settings.minimumFreeByteCount = 1 << 60
+            let fault = Fault()
+            let store = try Self.store(path, settings, fault)
+            fault.setNumbers { $0.operation == .write && $0.name == Segment.fileName(2) ? ENOSPC : nil }
+            #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
+            fault.set(nil)
+            try #require(store.current.reader.status.owesFloor)
+            try #require(try other.fetch(forKey: "key 1") != nil)
+            if byClosing {
+                try store.close()
+            } else {
+                // As a lock does that cannot be given back.
+                store.current.reader.status.markBroken()
+                #expect(try store.fetch(forKey: "key 1") == nil)
+                #expect(store.current.reader.status.owesFloor)
+                try store.remove(forKey: "key 1")
+                #expect(!store.current.reader.status.owesFloor)
+            }
+            #expect(try other.fetch(forKey: "key 1") == nil)
         }
     }
 }

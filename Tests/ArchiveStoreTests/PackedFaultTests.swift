@@ -130,6 +130,28 @@ import Testing
             try writeFile(bytes, path + "/index")
         }
     }
+
+    /// The last record is read to see whether the log goes on behind it, and counts as damaged where it cannot be read.
+    @Test func anUnreadableLastRecordKeepsNoOtherFromBeingFound() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let writer = try PackedStore(directory: path, create: true)
+            for key in ["a", "b"] { try writer.save([1], forKey: key) }
+            try writer.close()
+            let faulty = FaultyLayer(failing: [.read])
+            func open() throws -> PackedStore {
+                try PackedStore(directory: path, create: true, settings: StoreSettings(), layer: faulty.layer) {
+                    KeyDigest(hashing: $0)
+                }
+            }
+            let calls = try faulty.planning(.nothing) { _ = try open() }
+            let last = try #require(calls.lastIndex { $0.operation == .read && Segment.number($0.name) != nil })
+            var store: PackedStore?
+            _ = try faulty.planning(.once(last, .fail(EIO))) { store = try open() }
+            #expect(try store?.fetch(forKey: "a")?.archive == [1])
+            try store?.save([2], forKey: "b")
+            #expect(try PackedStore(directory: path, create: true).fetch(forKey: "b")?.archive == [2])
+        }
+    }
 }
 
 extension PackedLog {

@@ -79,4 +79,30 @@ import Testing
             try again.close()
         }
     }
+
+    /// An index that was left without segments tells nothing of those that are begun after it.
+    @Test func anIndexWithoutSegmentsIsOfAnotherLog() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let keys = (0..<50).map { "key \($0)" }
+            let former = try PackedStore(directory: path, create: true)
+            for key in keys { try former.save([1], forKey: key) }
+            // Its position is in a later segment than the log begins with.
+            try former.current.lock.withExclusiveLog { state throws(StoreError) in
+                _ = try state.log.beginSegment(dictionary: nil)
+            }
+            try former.save([1], forKey: "last")
+            try former.close()
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) where Segment.number(name) != nil
+            {
+                try FileManager.default.removeItem(atPath: path + "/" + name)
+            }
+            try #require(FileManager.default.fileExists(atPath: path + "/" + IndexSnapshot.fileName))
+
+            let store = try PackedStore(directory: path, create: true)
+            for key in keys { try store.save([2], forKey: key) }
+            let other = try PackedStore(directory: path, create: true)
+            for key in keys { #expect(try other.fetch(forKey: key)?.archive == [2]) }
+            #expect(try other.removeDamagedEntries() == 0)
+        }
+    }
 }

@@ -338,4 +338,22 @@ import Testing
             #expect(store.current.index.total.count <= 100)
         }
     }
+
+    /// The file of a segment is deleted under the store: the clock goes on behind it.
+    @Test(arguments: [UInt32(1), 2]) func theLimitOfEntriesHoldsWithoutASegment(number: UInt32) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let settings = StoreSettings(countLimit: 100)
+            var random = SeededGenerator(seed: 6)
+            let former = try PackedStore(directory: path, create: true, settings: settings)
+            for number in 0..<100 { try former.save(random.bytes(8_000), forKey: "former \(number)") }
+            try former.close()
+            let store = try PackedStore(directory: path, create: true, settings: settings)
+            try #require(store.current.tail.number ?? 0 > 3)
+            try FileManager.default.removeItem(atPath: path + "/" + Segment.fileName(number))
+            for number in 0..<300 { try store.save(random.bytes(80), forKey: "key \(number)") }
+            store.finishUpkeep()
+            #expect(try store.statistics().entryCount <= 100)
+            #expect(try store.fetch(forKey: "key 299") != nil)
+        }
+    }
 }

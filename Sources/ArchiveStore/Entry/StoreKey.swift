@@ -16,4 +16,10 @@ package struct StoreKey: Sendable {
         self.string = string
         self.bytes = bytes
     }
+
+    /// The key of a record, whose bytes were taken before.
+    init(taken bytes: [UInt8]) {
+        string = String(decoding: bytes, as: UTF8.self)
+        self.bytes = bytes
+    }
 }

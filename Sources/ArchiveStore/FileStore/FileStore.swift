@@ -67,12 +67,18 @@ package final class FileStore: ArchiveStore {
     }
 
     deinit {
-        if opened.isUsable { opened.handle?.journal.flushUses() }
+        if opened.isUsable, let directory = opened.handle { Self.finish(directory) }
     }
 
     /// Implementation: closes all open files and directories, which gives the locks back as well.
     package func close() throws(StoreError) {
-        try opened.close(after: { upkeep.sync {} }, finish: { $0.journal.flushUses() })
+        try opened.close(after: { upkeep.sync {} }, finish: { Self.finish($0) })
+    }
+
+    /// Writes what the journal lacks, before the directory is closed.
+    private static func finish(_ directory: StoreDirectory) {
+        directory.journal.flushUses()
+        directory.journal.flushPending()
     }
 
     /// Nothing: no file has dead bytes.

@@ -213,9 +213,10 @@ final class PackedLog: Sendable {
         return keptUpSegment.exchange(number, ordering: .relaxed) != number
     }
 
-    /// Tells other processes of removals that found no room, and writes the index, before the log is closed.
+    /// Tells other processes of removals and given-up segments that found no room, and writes the index, before the log is
+    /// closed.
     func finish() {
-        if owedRemovals.hasUntold {
+        if owedRemovals.hasUntold || reader.status.owesFloor {
             bestEffort("there is still no room for them") { () throws(StoreError) in
                 try lock.withExclusiveLog { state throws(StoreError) in try state.log.appendOwedRecords() }
             }

@@ -149,6 +149,16 @@ final class Journal: Sendable {
         }
     }
 
+    /// Appends the records that found no room until now, at the end of a store.
+    func flushPending() {
+        guard state.withLock({ !$0.pending.isEmpty }) else { return }
+        bestEffort("there is still no room for them") {
+            try withFileLock(create: false) { (state, file) throws(SystemError) in
+                if !state.pending.isEmpty { try append([], to: file, &state) }
+            }
+        }
+    }
+
     /// Has `body` look at the ledger as it is, without reading newer records from the file; `nil` if there is no
     /// ledger.
     func withLedger<Result>(_ body: (inout Ledger) -> Result) -> Result? {

@@ -149,19 +149,30 @@ final class EntryRemover: Sendable {
             try state.reserve.append(&removal, to: &state.log)
         } catch {
             guard error.isOutOfSpace else { throw error }
-            try removeInPlace(slot, from: state.log)
+            let changed = try removeInPlace(slot, from: state.log)
             // Other processes may have the entry in memory, and count it.
             owedRemovals.addUntold(key, slot.digest)
+            state.log.index.remove(slot)
+            guard let changed else { return }
+            do throws(StoreError) {
+                try commits.synchronize(changed, upTo: state.log.chain.byteCount(of: changed.number))
+            } catch {
+                owedRemovals.addUnsynchronized([(StoreKey(taken: key), slot.digest)])
+                throw error
+            }
+            return
         }
         state.log.index.remove(slot)
     }
 
     /// Turns an entry's record into a removal, which takes no room. A fetch finds no entry there, and a reader of the
     /// log takes the record for a removal.
-    private func removeInPlace(_ slot: IndexSlot, from log: SegmentLog) throws(StoreError) {
+    ///
+    /// - Returns: the segment to wait for; `nil` if the record is gone already.
+    private func removeInPlace(_ slot: IndexSlot, from log: SegmentLog) throws(StoreError) -> Segment? {
         let number = slot.place.segment
         guard let found = try reader.read(slot, .head), let segment = try reader.segments.segment(number) else {
-            return
+            return nil
         }
         // The snapshot has the entry, and no record behind its position says that the entry is gone. A process that
         // opens the log would not know that there is room to be made.
@@ -174,7 +185,7 @@ final class EntryRemover: Sendable {
         bestEffort("the entry is removed, whether the hole gives room or not") { () throws(SystemError) in
             try segment.punchHole(in: found.record, at: slot.place)
         }
-        try commits.synchronize(segment, upTo: log.chain.byteCount(of: number))
+        return segment
     }
 
     // MARK: Damaged entries

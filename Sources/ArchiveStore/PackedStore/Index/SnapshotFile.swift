@@ -17,6 +17,9 @@ struct SnapshotFile: Sendable {
         try attempt("reading the index", path) { () throws(SystemError) in try IndexSnapshot(in: root) }
     }
 
+    /// Whether there is one, usable or not.
+    func exists() throws(StoreError) -> Bool { try status() != nil }
+
     func remove() throws(StoreError) {
         try attempt("removing the index", path) { () throws(SystemError) in
             _ = try root.remove(IndexSnapshot.fileName)
@@ -24,11 +27,12 @@ struct SnapshotFile: Sendable {
     }
 
     /// How many bytes it takes of the volume; 0 if there is none.
-    func allocatedByteCount() throws(StoreError) -> Int {
-        let status = try attempt("looking for the index", path) { () throws(SystemError) in
+    func allocatedByteCount() throws(StoreError) -> Int { try status()?.allocatedByteCount ?? 0 }
+
+    private func status() throws(StoreError) -> FileStatus? {
+        try attempt("looking for the index", path) { () throws(SystemError) in
             try root.status(IndexSnapshot.fileName)
         }
-        return status?.allocatedByteCount ?? 0
     }
 
     /// Puts a draft in its place.

@@ -41,12 +41,15 @@ struct LogFollower: Sendable {
         isOpening = false
     }
 
-    /// Notes whether the last record is damaged, once all that can be found of the log is known.
-    mutating func noteEnd(of log: borrowing SegmentLog) throws(StoreError) {
+    /// Notes whether the last record is damaged, once all that can be found of the log is known. A record that cannot be
+    /// read is damaged as well: it is no reason not to open the log.
+    mutating func noteEnd(of log: borrowing SegmentLog) {
         guard let current = tail.current else { return }
-        let path = segments.path(current.segment.number)
-        let isIntact = try attempt("following a segment", path) { () throws(SystemError) in
-            try hasLastRecord(of: log, endingAt: current.end, in: current.segment)
+        let isIntact: Bool
+        do throws(SystemError) {
+            isIntact = try hasLastRecord(of: log, endingAt: current.end, in: current.segment)
+        } catch {
+            isIntact = false
         }
         damagedEnd = isIntact ? nil : tail.end
     }

@@ -24,7 +24,12 @@ struct LogStart {
         snapshotFile: SnapshotFile,
         usesSnapshot: Bool
     ) throws(StoreError) {
-        guard let latest = try segments.latestNumbers() else { return }
+        guard let latest = try segments.latestNumbers() else {
+            // The numbers of segments begin at 1 again: a snapshot of the segments that are gone would be taken for later
+            // than the new ones.
+            snapshotIsForeign = try snapshotFile.exists()
+            return
+        }
         let (first, last) = (latest.first, latest.last)
         firstLiveSegment = first
         orphanedSegments = latest.orphans

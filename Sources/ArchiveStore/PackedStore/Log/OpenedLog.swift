@@ -86,7 +86,8 @@ struct OpenedLog {
         let losses = LossFinder(reader: reader, tail: tail, follower: follower)
         if let snapshot = start.laterSnapshot { losses.findMissingSegments(by: snapshot, in: &log) }
         try losses.findDamagedTail(of: &log)
-        try follower.noteEnd(of: log)
+        log.takeOwedFloor()
+        follower.noteEnd(of: log)
         // Entries cached in memory before may be of another log.
         log.index.noteAnyChange()
     }

@@ -10,6 +10,7 @@ final class OwedRemovals: Sendable {
 
     private let state = RankedMutex(State(), rank: PackedLocks.owedRemovals)
     private let owesTelling = Atomic<Bool>(false)
+    private let owedFloor = Atomic<UInt32>(0)
 
     // MARK: Lost with the power
 
@@ -48,4 +49,11 @@ final class OwedRemovals: Sendable {
             return state.untold
         }
     }
+
+    // MARK: Floors
+
+    /// The segment of a floor that hides entries and found no room; 0 if there is none.
+    var floor: UInt32 { owedFloor.load(ordering: .relaxed) }
+
+    func setFloor(_ number: UInt32) { owedFloor.store(number, ordering: .relaxed) }
 }

@@ -59,6 +59,8 @@ extension SegmentLog {
                     try appendFloor(segment.number, hidesEntries: true)
                 } while !owesFloor && self.tail.current.map { formerEnds.contains($0.end) } == true
             }
+            // The log that is opened now must not append it alone: it may end where a record ended before.
+            owedRemovals.setFloor(0)
         }
         try attempt("emptying a segment", path) { () throws(SystemError) in
             if settings.isDurable { try segment.file.synchronizeData() }

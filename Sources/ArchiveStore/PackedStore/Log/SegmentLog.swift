@@ -298,6 +298,8 @@ struct SegmentLog: Sendable {
     /// - Returns: the error that makes the store open that log.
     private mutating func removeAllSegments() throws(StoreError) -> StoreError {
         chain.addOrphanedSegments(try segments.numbers().sorted(by: >))
+        // It would be taken for later than the other log.
+        snapshotIsForeign = true
         try removeLeftovers()
         return status.stale()
     }
@@ -321,8 +323,22 @@ struct SegmentLog: Sendable {
     ///
     /// - Parameter hidesEntries: whether there are entries in those segments.
     mutating func appendFloor(_ number: UInt32, hidesEntries: Bool) throws(StoreError) {
-        owedFloor = (number, hidesEntries || owedFloor?.hidesEntries == true)
+        let hidesEntries = hidesEntries || owedFloor?.hidesEntries == true
+        owedFloor = (number, hidesEntries)
+        if hidesEntries { owedRemovals.setFloor(number) }
         try appendOwedFloorIfThereIsRoom()
+    }
+
+    /// Owes the floor that a log before this one has left, when this one is opened.
+    ///
+    /// Only a floor that hides nothing here: if there are entries in the segments before it, another log took the place of
+    /// the one that it is of.
+    mutating func takeOwedFloor() {
+        let floor = owedRemovals.floor
+        guard floor > (owedFloor?.segment ?? 0), floor <= chain.firstLiveSegment, let number = tail.number,
+            floor <= number
+        else { return }
+        owedFloor = (floor, hidesEntries: true)
     }
 
     /// Notes a floor that was found damaged, and is appended before the next record.
@@ -345,6 +361,7 @@ struct SegmentLog: Sendable {
             owedFloor = owed
             throw error
         }
+        if owed.hidesEntries { owedRemovals.setFloor(0) }
     }
 
     private mutating func appendOwedFloorIfThereIsRoom() throws(StoreError) {

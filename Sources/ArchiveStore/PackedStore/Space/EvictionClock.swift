@@ -19,7 +19,7 @@ struct EvictionClock: Sendable {
         while hand != nil || rounds < Self.mostRounds {
             if hand == nil {
                 rounds += 1
-                guard let first = log.chain.first, let start = try scanner(at: first, in: log) else { return nil }
+                guard let start = try scanner(from: log.chain.first, in: &log) else { return nil }
                 hand = start
             }
             guard var scanner = hand else { continue }
@@ -43,9 +43,7 @@ struct EvictionClock: Sendable {
                 return LocatedRecord(slot: slot, record: record, bytes: [])
             }
             if scanner.offset < scanner.end { try dropUnreadable(in: number, of: &log) }
-            hand = try log.chain.next(after: number).flatMap { next throws(StoreError) in
-                try self.scanner(at: next, in: log)
-            }
+            hand = try self.scanner(from: log.chain.next(after: number), in: &log)
         }
         return nil
     }
@@ -89,6 +87,20 @@ struct EvictionClock: Sendable {
             }
             log.index.remove(slot)
         }
+    }
+
+    /// The start of the first segment from one on; `nil` behind the tail. Drops the slots of segments whose files were
+    /// deleted.
+    private mutating func scanner(from number: UInt32?, in log: inout SegmentLog) throws(StoreError)
+        -> SegmentScanner?
+    {
+        var next = number
+        while let number = next {
+            if let scanner = try scanner(at: number, in: log) { return scanner }
+            if cleanedSegments.insert(number).inserted { log.index.removeSegment(number) }
+            next = log.chain.next(after: number)
+        }
+        return nil
     }
 
     private func scanner(
