@@ -25,10 +25,9 @@ import TypedCacheTesting
     private func damage(_ cache: String, of stage: borrowing Stage) throws {
         let folder = stage.directory.url.appending(path: "42").appending(path: cache)
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        // Segments, or the files of entries, which have long names.
         let files = names.map { folder.appending(path: $0) }.filter { file in
-            let isSegment = file.pathExtension == "segment"
-            return isSegment
-                || cache == "$bookkeeping" && !file.hasDirectoryPath && file.lastPathComponent.count > 20
+            file.pathExtension == "segment" || !file.hasDirectoryPath && file.lastPathComponent.count > 20
         }
         for file in files {
             var bytes = try Data(contentsOf: file)
