@@ -159,7 +159,7 @@ import Testing
         bytes[position] ^= 1 << Int.random(in: 0..<8, using: &random)
     }
 
-    /// Checks what is found if the end of the last segment is damaged.
+    /// Checks the entries that are found if the end of the last segment is damaged.
     ///
     /// - Parameters:
     ///   - end: where the records end that count; `nil`: all do.

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// An index that was left without segments tells nothing of those that are begun after it.
+    /// An index that was left without segments tells nothing of the segments that are begun after it.
     @Test func anIndexWithoutSegmentsIsOfAnotherLog() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let keys = (0..<50).map { "key \($0)" }

@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// What is not taken out of the way is told, with the way out.
+    /// An obstacle that stays is told, with the way out.
     @Test func anObstacleIsToldWithARemedy() throws {
         try withTemporaryDirectory { path in
             var settings = StoreSettings()

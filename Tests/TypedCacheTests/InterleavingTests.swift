@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// What happens while a disk refuses a value that was loaded.
+    /// Another operation on the key, while a disk refuses a value that was loaded.
     enum Meanwhile: CaseIterable {
         case nothing, aFetchFindsNone, aFetchOfTheLatestValue
     }
@@ -89,13 +89,7 @@ import Testing
         let table = EntryTable()
         defer { table.deallocate() }
         var tier = MemoryTier(settings: MemorySettings(), table: table)
-        let information = EntryInformation(
-            key: "a",
-            attributes: EntryAttributes(storedAt: .distantPast),
-            archiveByteCount: 1,
-            storedByteCount: 1,
-            identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
-        )
+        let information = EntryInformation.refused("a")
         func save(isRefused: Bool) -> MemoryEntry {
             let entry = ValueEntry(2, key: key, cost: 1, deadline: 10, timing: nil)
             let save = tier.beginWrite(key)

@@ -97,13 +97,7 @@ import Testing
         let begun = tier.beginWrite(key, after: load, tags: [])
         let save = try #require(begun)
         let refused = entry(2, version: 0)
-        let information = EntryInformation(
-            key: "key",
-            attributes: EntryAttributes(storedAt: .distantPast),
-            archiveByteCount: 1,
-            storedByteCount: 1,
-            identity: EntryIdentity(volume: 0, file: 0, checksum: 0)
-        )
+        let information = EntryInformation.refused("key")
         _ = tier.endWrite(key, since: save.start, .keep, keeping: refused, unsaved: information)
         let read = tier.beginRead(key)
         _ = tier.endRead(key, read, keeping: isMissing ? nil : entry(1, version: 7), isMissing: isMissing)

@@ -75,7 +75,7 @@ package final class FileStore: ArchiveStore {
         try opened.close(after: { upkeep.sync {} }, finish: { Self.finish($0) })
     }
 
-    /// Writes what the journal lacks, before the directory is closed.
+    /// Writes the uses and the records that the journal lacks, before the directory is closed.
     private static func finish(_ directory: StoreDirectory) {
         directory.journal.flushUses()
         directory.journal.flushPending()

@@ -26,7 +26,7 @@ struct OperationTraffic {
     struct Outcome {
         /// Whether its entry is certain to be the one that the key has.
         let isCurrent: Bool
-        /// As ``isCurrent``, for an entry that the disk has refused: no matter what went from the disk meanwhile.
+        /// As ``isCurrent``, for an entry that the disk has refused: the disk may have lost its own entry meanwhile.
         let isCurrentWithoutDisk: Bool
         /// Whether the key's entry became doubtful meanwhile.
         let isDoubtful: Bool

@@ -28,7 +28,7 @@ struct Tombstones: Sendable {
         }
     }
 
-    /// Takes away those for failures up to this one.
+    /// Takes away the tombstones for failures up to this one.
     mutating func removeAll(upTo last: Int) { failures = failures.filter { $0.value > last } }
 
     /// Takes over the tombstones of another cache of the directory.

@@ -26,8 +26,8 @@ struct LossFinder {
 
     /// The hashes that damaged records count under, which stand one behind another where `scanner` is.
     ///
-    /// A record that can be repaired tells where the next one begins. Behind another one it is looked for; what is found
-    /// there may be bytes of a payload, and counts only if it can be repaired.
+    /// A record that can be repaired tells where the next one begins. Behind another one it is looked for; the bytes
+    /// found there may be of a payload, and count only if they can be repaired.
     private func damagedHashes(in scanner: SegmentScanner) throws(SystemError) -> Set<UInt64> {
         var scanner = scanner
         var hashes: Set<UInt64> = []
