@@ -70,6 +70,30 @@ private final class BusyServer: ModelTransport {
     }
 }
 
+/// Has an element removed behind its first answer to a request for a page behind the first one, before that answer comes.
+private final class RemovingServer: ModelTransport {
+    private let pages: PageServer
+    private let id: Int
+    private let removal = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+    init(_ pages: PageServer, id: Int) {
+        self.pages = pages
+        self.id = id
+    }
+
+    func remove(_ body: @escaping @Sendable () async throws -> Void) { removal.withLock { $0 = body } }
+
+    func send(_ request: ModelRequest) async throws -> ModelResponse {
+        let response = try await pages.send(request)
+        guard request.query.first?.value != nil, let removal = removal.withLock({ $0.take() }) else {
+            return response
+        }
+        pages.change { ids in ids.removeAll { $0 == id } }
+        try await removal()
+        return response
+    }
+}
+
 /// The server's list, by cursors of the server's own.
 private struct Cursors: ModelList {
     typealias Element = Article
@@ -253,6 +277,46 @@ private struct Offsets: ModelList {
             if !isDone { server.change { $0.removeAll { $0 == 2 } } }
         }
         #expect(try await readToTheEnd(Offsets(), models) == server.list)
+    }
+
+    /// The list does not have the element yet; its page, which is on its way, may have it, or be counted with it.
+    @Test(arguments: [true, false]) func anElementOfTheNextPageThatIsRemovedMeanwhileStaysAway(isCounted: Bool)
+        async throws
+    {
+        let server = PageServer(1...9)
+        let removing = RemovingServer(server, id: 5)
+        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        func more() async throws -> [Int] {
+            isCounted
+                ? try await models.fetchMore(of: Offsets()).elements.map(\.id)
+                : try await models.fetchMore(of: Cursors()).elements.map(\.id)
+        }
+        if isCounted { _ = try await models.fetch(Offsets()) } else { _ = try await models.fetch(Cursors()) }
+        removing.remove { [models] in
+            try await models.change {
+                if isCounted { $0.remove(id: 5, from: Offsets()) } else { $0.remove(id: 5, from: Cursors()) }
+            }
+        }
+        #expect(try await more() == (isCounted ? [1, 2, 3, 4, 6, 7] : [1, 2, 3, 4, 6]))
+        while try await more().last != 9 {}
+        #expect(try await more() == server.list)
+    }
+
+    /// Elements that changes remove are left out of a page, all others stay, also those that the program has put elsewhere.
+    @Test func aPageThatWasAskedForBeforeChangesOfItsListTakesNothingBack() async throws {
+        let server = PageServer(1...9)
+        let removing = RemovingServer(server, id: 5)
+        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        _ = try await models.fetch(Cursors())
+        removing.remove { [models] in
+            try await models.change {
+                $0.insert(id: 4, into: Cursors(), at: .start)
+                $0.remove(id: 5, from: Cursors())
+                $0.remove(id: 1, from: Cursors())
+                $0.insert(id: 1, into: Cursors(), at: .end)
+            }
+        }
+        #expect(try await models.fetchMore(of: Cursors()).elements.map(\.id) == [4, 2, 3, 1, 6])
     }
 
     // MARK: Laws

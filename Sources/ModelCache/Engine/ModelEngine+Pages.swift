@@ -83,9 +83,12 @@ extension ModelEngine {
         arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let isAppended = Flag()
-        let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard isCurrent(record) else { return }
-            record?.append(ids, from: cursor, next: next)
+        let (key, recentChanges) = (list.listKey, try await lists().recentChanges)
+        let change = ListChange(key: key, tags: list.tags) { record in
+            guard isCurrent(record), let recent = recentChanges.changes(of: key, since: answer.revision) else {
+                return
+            }
+            record?.append(ids, from: cursor, next: next, after: recent.changes)
             isAppended.set()
         }
         try await merge(arrivals, lists: [change], answer.state)

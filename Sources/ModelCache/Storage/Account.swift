@@ -292,7 +292,7 @@ final class ListTable: Closable {
     let records: RecordTable<ListEntry>
     let layers = Layers<ListRecord>()
     let removals = Removals()
-    let earlyChanges = EarlyChanges()
+    let recentChanges = RecentChanges()
 
     init(_ cache: Cache<ListEntry>, unreadable: UnreadableEntries) {
         records = RecordTable(cache) { error, key throws(CacheError) in
