@@ -70,15 +70,18 @@ private final class BusyServer: ModelTransport {
     }
 }
 
-/// Has an element removed behind its first answer to a request for a page behind the first one, before that answer comes.
+/// Has an element removed while its first answer to a request for a page behind the first one is on its way.
 private final class RemovingServer: ModelTransport {
     private let pages: PageServer
     private let id: Int
+    /// Whether that answer is one from behind the removal.
+    private let isLate: Bool
     private let removal = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
-    init(_ pages: PageServer, id: Int) {
+    init(_ pages: PageServer, id: Int, isLate: Bool = false) {
         self.pages = pages
         self.id = id
+        self.isLate = isLate
     }
 
     func remove(_ body: @escaping @Sendable () async throws -> Void) { removal.withLock { $0 = body } }
@@ -90,8 +93,18 @@ private final class RemovingServer: ModelTransport {
         }
         pages.change { ids in ids.removeAll { $0 == id } }
         try await removal()
-        return response
+        return isLate ? try await pages.send(request) : response
     }
+}
+
+/// Changes that a server has begun.
+private final class Changes: Sendable {
+    private let tasks = Mutex<[Task<Void, any Error>]>([])
+
+    func add(_ body: @escaping @Sendable () async throws -> Void) {
+        tasks.withLock { $0.append(Task { try await body() }) }
+    }
+    func end() async throws { for task in tasks.withLock({ $0 }) { try await task.value } }
 }
 
 /// The server's list, by cursors of the server's own.
@@ -317,6 +330,29 @@ private struct Offsets: ModelList {
             }
         }
         #expect(try await models.fetchMore(of: Cursors()).elements.map(\.id) == [4, 2, 3, 1, 6])
+    }
+
+    /// The server counts without it already, and the change is not confirmed.
+    @Test func noElementIsLostWhileOneBeforeItIsRemoved() async throws {
+        let server = PageServer(1...9)
+        let removing = RemovingServer(server, id: 2, isLate: true)
+        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        _ = try await models.fetch(Offsets())
+        let (gate, changes) = (Gate(), Changes())
+        removing.remove { [models] in
+            changes.add {
+                try await models.change {
+                    $0.remove(id: 2, from: Offsets())
+                } sending: {
+                    await gate.pass()
+                }
+            }
+            await gate.reached()
+        }
+        #expect(try await models.fetchMore(of: Offsets()).elements.map(\.id) == [1, 3, 4, 5, 6])
+        gate.open()
+        try await changes.end()
+        #expect(try await readToTheEnd(Offsets(), models) == server.list)
     }
 
     // MARK: Laws
