@@ -114,8 +114,7 @@ extension ModelCache {
         _ type: Model.Type,
         id: Model.ID
     ) async throws(ModelCacheError) {
-        let revision = try await engine.nextRevision(try await engine.bookkeeping())
-        try await engine.remove(type, id.cacheKey, asOf: revision, waits: true)
+        try await change { $0.remove(type, id: id) }
     }
 
     /// Changes models and lists in one step: observers and reads of this process see all of it or nothing. A process that is
@@ -150,7 +149,9 @@ extension ModelCache {
     ///     server has given, say, in the place of the one that was shown. Nothing by default.
     /// - Returns: the result of `send`.
     /// - Throws: errors of `send`, and then this change alone is taken back; ``ModelCacheError`` as saving. Where the disk
-    ///   fails after the server has been told, the change stays in memory, as one that is saved does.
+    ///   cannot be written after the server has been told, the change stays in memory, as one that is saved does. Where one of
+    ///   its steps cannot be made, because the disk cannot be read or a model that `confirm` adds cannot be stored, that step
+    ///   alone is taken back.
     public nonisolated(nonsending) func change<Outcome>(
         _ edit: (inout ModelDraft) -> Void,
         sending send: nonisolated(nonsending) () async throws -> Outcome,

@@ -27,7 +27,7 @@ public final class ModelCache: Sendable {
     /// Suspends while the disk is read and written. The caches of types and lists are opened at their first use.
     ///
     /// An account that is open in this process is not opened again before ``close()`` or ``erase()`` has returned, or the
-    /// object and its loads and writes have ended.
+    /// object, its observers and objects for views, and its loads and writes have ended.
     ///
     /// - Parameters:
     ///   - account: its name, 1 to 60 UTF-8 bytes; for an app with one user at a time, that user's identity.
@@ -42,7 +42,8 @@ public final class ModelCache: Sendable {
     ///     and lists that cannot be read (`.decodingFailed`) or are damaged (`.storage`), and count as missing. Called on any
     ///     thread.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, `.accountInUse`, or `.storage`: where the
-    ///   account's files are damaged, or of a newer version, ``erase(account:directory:)`` deletes them.
+    ///   account's files are damaged, or of a newer version, ``erase(account:directory:)`` deletes them; also where the
+    ///   account's own directory is a symbolic link.
     public convenience init(
         account: String,
         types: [any CachedModel.Type],
@@ -150,7 +151,7 @@ public final class ModelCache: Sendable {
     ///   - account: its name, 1 to 60 UTF-8 bytes.
     ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`; `.accountInUse` if this process has it open, and ``erase()``
-    ///   does it; `.storage` if files could not be deleted.
+    ///   does it; `.storage` if files could not be deleted, or the account's own directory is a symbolic link.
     public nonisolated(nonsending) static func erase(
         account: String,
         directory: URL? = nil

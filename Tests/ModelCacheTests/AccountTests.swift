@@ -154,6 +154,26 @@ import TypedCache
         try await last.close()
     }
 
+    /// Erasing it would leave its files, or delete those of others.
+    @Test func anAccountWhoseDirectoryIsALinkIsRefused() async throws {
+        let stage = try Stage()
+        let away = stage.directory.url.appending(path: "away")
+        try FileManager.default.createDirectory(at: away, withIntermediateDirectories: true)
+        try Data([1]).write(to: away.appending(path: "file"))
+        let root = stage.directory.url.appending(path: "accounts")
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        let link = root.appending(path: "42", directoryHint: .notDirectory)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: away)
+        await expect(.storage) {
+            _ = try await ModelCache(account: "42", types: [User.self], directory: root, transport: nil)
+        }
+        await expect(.storage) { try await ModelCache.erase(account: "42", directory: root) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: away.path(percentEncoded: false)) == ["file"])
+        try FileManager.default.removeItem(at: link)
+        let models = try await ModelCache(account: "42", types: [User.self], directory: root, transport: nil)
+        try await models.erase()
+    }
+
     @Test func anAccountWhoseObjectHasGoneIsOpenedAgain() async throws {
         let stage = try Stage()
         func useOnce() async throws {

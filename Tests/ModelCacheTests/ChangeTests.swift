@@ -168,6 +168,36 @@ private struct Refused: Error {}
         #expect(try await later.stored(User.self, id: 7)?.value.name == "a")
     }
 
+    /// The server has taken the change.
+    @Test func aConfirmedChangeStaysWhereAModelThatTheServerAddsCannotBeStored() async throws {
+        let stage = try Stage()
+        var models = try await stage.open()
+        try await models.save(User(id: 1, name: "old", bio: "b"))
+        await expect(.storage) {
+            try await models.change {
+                $0.update(User.self, id: 1) { $0.name = "new" }
+            } sending: {
+            } then: { draft, _ in
+                // Its identity is no key.
+                draft.save(Comment(id: "", text: "t", author: Link(1)))
+            }
+        }
+        for _ in 0..<2 {
+            let stored = try await models.stored(User.self, id: 1)
+            #expect(stored?.value.name == "new" && stored?.isChanging == false)
+            try await models.close()
+            models = try await stage.open()
+        }
+        // Without a server, nothing is changed.
+        await expect(.storage) {
+            try await models.change {
+                $0.update(User.self, id: 1) { $0.name = "newer" }
+                $0.save(Comment(id: "", text: "t", author: Link(1)))
+            }
+        }
+        #expect(try await models.stored(User.self, id: 1)?.value.name == "new")
+    }
+
     /// It is not there in any read; the server is not asked.
     @Test func aModelThatAChangeRemovesIsNotFoundUntilTheChangeIsTakenBack() async throws {
         let stage = try Stage()

@@ -20,16 +20,24 @@ private final class EndlessServer: ModelTransport {
     }
 }
 
-/// Saves a part of a user whenever the whole one is asked for.
+/// Saves a part of a user, or removes it, whenever the whole one is asked for.
 private final class OvertakingServer: ModelTransport {
     let requestCount = Atomic(0)
+    private let isRemoving: Bool
     private let models = Mutex<ModelCache?>(nil)
+
+    init(isRemoving: Bool = false) { self.isRemoving = isRemoving }
 
     func overtake(in cache: ModelCache?) { models.withLock { $0 = cache } }
 
     func send(_ request: ModelRequest) async throws -> ModelResponse {
         let count = requestCount.add(1, ordering: .relaxed).newValue
-        try await models.withLock { $0 }?.save(User(id: 1, name: "part \(count)"))
+        let models = models.withLock { $0 }
+        if isRemoving {
+            try await models?.remove(User.self, id: 1)
+        } else {
+            try await models?.save(User(id: 1, name: "part \(count)"))
+        }
         let user = #"{"id": 1, "name": "whole", "bio": "b"}"#
         return ModelResponse(body: Data((request.path == "/users" ? "[\(user)]" : user).utf8))
     }
@@ -315,9 +323,79 @@ private final class OvertakingServer: ModelTransport {
         if isSent { try await models.change(edit) {} } else { try await models.change(edit) }
         stage.server.answer("/articles/1", .json(#"{"id": 1, "title": "new", "author": 7}"#))
         stage.server.release("/articles/1")
-        _ = try await fetched
-        #expect(try await models.stored(Article.self, id: 1) == nil)
-        #expect(try await models.fetch(Article.self, id: 1).title == "new")
+        #expect(try await fetched.title == "new")
+        #expect(try await models.stored(Article.self, id: 1)?.freshness.isFresh == true)
+        #expect(stage.server.requests.count == 2)
+    }
+
+    /// A view would have no model, and no error; a fetch would return the server's old one as fresh.
+    @MainActor @Test(arguments: ["model", "several", "list"], [true, false])
+    func aModelThatIsChangedOrRemovedDuringItsFirstLoadIsAskedForAgain(kind: String, isRemoved: Bool) async throws {
+        let stage = try Stage()
+        func user(_ name: String) -> String { "{\"id\": 1, \"name\": \"\(name)\", \"bio\": \"b\"}" }
+        func answer(_ name: String?) {
+            let users = (name.map { [user($0)] } ?? []) + [#"{"id": 2, "name": "n", "bio": "b"}"#]
+            stage.server.answer("/users", .json("[\(users.joined(separator: ", "))]"))
+            if let name {
+                stage.server.answerUser(1, name)
+            } else {
+                stage.server.answer("/users/1", .empty, status: 404)
+            }
+        }
+        stage.server.answer("/everybody", .json("[\(user("old")), {\"id\": 2, \"name\": \"n\", \"bio\": \"b\"}]"))
+        answer("old")
+        let path = ["model": "/users/1", "several": "/users", "list": "/everybody"][kind] ?? ""
+        stage.server.hold(path)
+        let models = try await stage.open()
+        let (one, several, list) = (
+            models.live(User.self, id: 1), models.live(User.self, ids: [1, 2]), models.live(Everybody())
+        )
+        async let load: Void = {
+            switch kind {
+            case "model": await one.load()
+            case "several": await several.load()
+            default: await list.load()
+            }
+        }()
+        await stage.server.requested(1)
+        try await models.change {
+            if isRemoved { $0.remove(User.self, id: 1) } else { $0.update(User.self, id: 1) { $0.name = "new" } }
+        } sending: {
+            answer(isRemoved ? nil : "new")
+        }
+        stage.server.release(path)
+        await load
+        let expected = isRemoved ? nil : "new"
+        switch kind {
+        case "model":
+            #expect(one.value?.name == expected)
+            #expect(one.error?.code == (isRemoved ? .notFound : nil))
+        case "several":
+            #expect(several[1]?.name == expected)
+            #expect(several[2]?.name == "n" && several.error == nil)
+        default:
+            #expect(list.elements.map(\.name) == [expected, "n"].compactMap { $0 })
+            #expect(list.holes == [] && list.error == nil)
+        }
+        #expect(try await models.stored(User.self, id: 1)?.value.name == expected)
+        #expect(stage.server.requests.count == 2)
+    }
+
+    private struct Everybody: ModelList {
+        typealias Element = User
+        var listKey: String { "everybody" }
+        func request(after cursor: PageCursor?) -> ModelRequest { .get("/everybody") }
+    }
+
+    /// It is returned, and not kept.
+    @Test(arguments: [[1], [1, 2]]) func aFetchWhoseModelIsRemovedAgainAndAgainEnds(ids: [Int]) async throws {
+        let server = OvertakingServer(isRemoving: true)
+        let models = try await ModelCache.inMemory(types: [User.self], transport: server)
+        server.overtake(in: models)
+        defer { server.overtake(in: nil) }
+        #expect(try await models.fetch(User.self, ids: ids) == [1: User(id: 1, name: "whole", bio: "b")])
+        #expect(server.requestCount.load(ordering: .relaxed) == 3)
+        #expect(try await models.stored(User.self, id: 1) == nil)
     }
 
     /// The server may have answered before it had the change.
@@ -339,6 +417,45 @@ private final class OvertakingServer: ModelTransport {
         // The server has the last word, if it was asked behind the change.
         stage.server.answerFeed("swift", [1, 2, 3])
         #expect(try await models.fetch(feed, .reload).elements.map(\.id) == [1, 2, 3])
+    }
+
+    /// The server may have answered before it had the change.
+    @Test func anElementThatItsListHasNotYetIsNotBroughtBackByAnEarlierAnswer() async throws {
+        let stage = try Stage()
+        let feed = Feed(topic: "swift")
+        stage.server.answerFeed("swift", [1, 2])
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        stage.clock.advance(by: .seconds(1))
+        stage.server.answerFeed("swift", [3, 1, 2])
+        stage.server.hold("/articles?topic=swift")
+        async let reloaded = models.fetch(feed, .reload)
+        await stage.server.requested(2)
+        try await models.change {
+            $0.remove(id: 3, from: feed)
+        } sending: {
+            stage.server.answerFeed("swift", [1, 2])
+        }
+        stage.server.release("/articles?topic=swift")
+        #expect(try await reloaded.elements.map(\.id) == [1, 2])
+        #expect(stage.server.requests.count == 3)
+    }
+
+    /// The answer that confirmed it is as good as before.
+    @Test func aListThatAChangeFindsAsItIsKeepsItsValidator() async throws {
+        let stage = try Stage()
+        let feed = Feed(topic: "swift")
+        let items = #"{"items": [{"id": 1, "title": "t", "author": 7}]}"#
+        stage.server.answer("/articles?topic=swift", .json(items), headers: ["ETag": #""a""#])
+        let models = try await stage.open()
+        _ = try await models.fetch(feed)
+        try await models.change { $0.remove(id: 3, from: feed) }
+        stage.clock.advance(by: .seconds(1_000))
+        _ = try await models.fetch(feed)
+        #expect(stage.server.responses.map(\.status) == [200, 304])
+        try await models.change { $0.insert(id: 3, into: feed, at: .start) }
+        _ = try await models.fetch(feed, .reload)
+        #expect(stage.server.responses.map(\.status) == [200, 304, 200])
     }
 
     @Test func changesOfManyListsThatAreNotStoredAreNotKeptForEver() async throws {

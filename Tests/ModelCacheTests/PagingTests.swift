@@ -70,6 +70,43 @@ private final class BusyServer: ModelTransport {
     }
 }
 
+/// Has an element removed while its first answer to a request for a page behind the first one is on its way.
+private final class RemovingServer: ModelTransport {
+    private let pages: PageServer
+    private let id: Int
+    /// Whether that answer is one from behind the removal.
+    private let isLate: Bool
+    private let removal = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+    init(_ pages: PageServer, id: Int, isLate: Bool = false) {
+        self.pages = pages
+        self.id = id
+        self.isLate = isLate
+    }
+
+    func remove(_ body: @escaping @Sendable () async throws -> Void) { removal.withLock { $0 = body } }
+
+    func send(_ request: ModelRequest) async throws -> ModelResponse {
+        let response = try await pages.send(request)
+        guard request.query.first?.value != nil, let removal = removal.withLock({ $0.take() }) else {
+            return response
+        }
+        pages.change { ids in ids.removeAll { $0 == id } }
+        try await removal()
+        return isLate ? try await pages.send(request) : response
+    }
+}
+
+/// Changes that a server has begun.
+private final class Changes: Sendable {
+    private let tasks = Mutex<[Task<Void, any Error>]>([])
+
+    func add(_ body: @escaping @Sendable () async throws -> Void) {
+        tasks.withLock { $0.append(Task { try await body() }) }
+    }
+    func end() async throws { for task in tasks.withLock({ $0 }) { try await task.value } }
+}
+
 /// The server's list, by cursors of the server's own.
 private struct Cursors: ModelList {
     typealias Element = Article
@@ -252,6 +289,69 @@ private struct Offsets: ModelList {
             _ = try await models.fetchMore(of: Offsets())
             if !isDone { server.change { $0.removeAll { $0 == 2 } } }
         }
+        #expect(try await readToTheEnd(Offsets(), models) == server.list)
+    }
+
+    /// The list does not have the element yet; its page, which is on its way, may have it, or be counted with it.
+    @Test(arguments: [true, false]) func anElementOfTheNextPageThatIsRemovedMeanwhileStaysAway(isCounted: Bool)
+        async throws
+    {
+        let server = PageServer(1...9)
+        let removing = RemovingServer(server, id: 5)
+        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        func more() async throws -> [Int] {
+            isCounted
+                ? try await models.fetchMore(of: Offsets()).elements.map(\.id)
+                : try await models.fetchMore(of: Cursors()).elements.map(\.id)
+        }
+        if isCounted { _ = try await models.fetch(Offsets()) } else { _ = try await models.fetch(Cursors()) }
+        removing.remove { [models] in
+            try await models.change {
+                if isCounted { $0.remove(id: 5, from: Offsets()) } else { $0.remove(id: 5, from: Cursors()) }
+            }
+        }
+        #expect(try await more() == (isCounted ? [1, 2, 3, 4, 6, 7] : [1, 2, 3, 4, 6]))
+        while try await more().last != 9 {}
+        #expect(try await more() == server.list)
+    }
+
+    /// Elements that changes remove are left out of a page, all others stay, also those that the program has put elsewhere.
+    @Test func aPageThatWasAskedForBeforeChangesOfItsListTakesNothingBack() async throws {
+        let server = PageServer(1...9)
+        let removing = RemovingServer(server, id: 5)
+        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        _ = try await models.fetch(Cursors())
+        removing.remove { [models] in
+            try await models.change {
+                $0.insert(id: 4, into: Cursors(), at: .start)
+                $0.remove(id: 5, from: Cursors())
+                $0.remove(id: 1, from: Cursors())
+                $0.insert(id: 1, into: Cursors(), at: .end)
+            }
+        }
+        #expect(try await models.fetchMore(of: Cursors()).elements.map(\.id) == [4, 2, 3, 1, 6])
+    }
+
+    /// The server counts without it already, and the change is not confirmed.
+    @Test func noElementIsLostWhileOneBeforeItIsRemoved() async throws {
+        let server = PageServer(1...9)
+        let removing = RemovingServer(server, id: 2, isLate: true)
+        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        _ = try await models.fetch(Offsets())
+        let (gate, changes) = (Gate(), Changes())
+        removing.remove { [models] in
+            changes.add {
+                try await models.change {
+                    $0.remove(id: 2, from: Offsets())
+                } sending: {
+                    await gate.pass()
+                }
+            }
+            await gate.reached()
+        }
+        #expect(try await models.fetchMore(of: Offsets()).elements.map(\.id) == [1, 3, 4, 5, 6])
+        gate.open()
+        try await changes.end()
         #expect(try await readToTheEnd(Offsets(), models) == server.list)
     }
 

@@ -1,12 +1,14 @@
+import Dispatch
 import Foundation
 import KeyedArchive
-import ModelCache
 import ModelCacheTesting
 import Synchronization
 import TestSupport
 import Testing
 import TypedCache
 import TypedCacheTesting
+
+@testable import ModelCache
 
 private struct FirstNote: CachedModel {
     static let modelName = "note"
@@ -226,6 +228,41 @@ private struct CountedNote: CachedModel {
         #expect(CountedNote.migrations.load(ordering: .relaxed) == 2)
     }
 
+    /// Otherwise they would bring its directory back.
+    @Test func anAccountWhoseObjectHasGoneIsErasedBehindItsMigrations() async throws {
+        let directory = try TemporaryDirectory()
+        try await with(FirstNote.self, directory) { try await $0.save(FirstNote(id: 1, text: "one")) }
+        let gate = DispatchSemaphore(value: 0)
+        func readOnce() async throws {
+            let models = try await ModelCache(
+                account: "a",
+                types: [ThirdNote.self],
+                directory: directory.url,
+                transport: nil
+            )
+            models.engine.account.writer.add(0) { gate.wait() }
+            let found = try await models.stored(ThirdNote.self, id: 1)
+            #expect(found?.value.title == "one")
+        }
+        try await readOnce()
+        // A thread may still be about to let go of the object.
+        for _ in 0..<100 { await pause() }
+        await expect(.accountInUse) { try await ModelCache.erase(account: "a", directory: directory.url) }
+        gate.signal()
+        var isErased = false
+        while !isErased {
+            do {
+                try await ModelCache.erase(account: "a", directory: directory.url)
+                isErased = true
+            } catch {
+                #expect(error.code == .accountInUse)
+                await pause()
+            }
+        }
+        let path = directory.url.path(percentEncoded: false)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
+    }
+
     @Test func aRenamedTypeReadsItsEntries() async throws {
         let directory = try TemporaryDirectory()
         try await with(FirstNote.self, directory) { try await $0.save(FirstNote(id: 1, text: "one")) }
@@ -271,8 +308,14 @@ private struct CountedNote: CachedModel {
     private func byteCount(of folder: URL) throws -> Int {
         let place = folder.path(percentEncoded: false)
         return try FileManager.default.subpathsOfDirectory(atPath: place).reduce(into: 0) { count, file in
-            let attributes = try FileManager.default.attributesOfItem(atPath: place + "/" + file)
-            count += attributes[.size] as? Int ?? 0
+            do {
+                let attributes = try FileManager.default.attributesOfItem(atPath: place + "/" + file)
+                // Directories of the store of files have a size, too, which no limit counts.
+                guard attributes[.type] as? FileAttributeType == .typeRegular else { return }
+                count += attributes[.size] as? Int ?? 0
+            } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+                // Evicted meanwhile, in the background.
+            }
         }
     }
 

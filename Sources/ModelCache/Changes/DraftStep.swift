@@ -132,8 +132,8 @@ struct ListStep: DraftStep {
             table.layers.remove(number, over: key)
             if isRemoval {
                 table.removals.add(key, at: revision)
-            } else if record == nil {
-                table.earlyChanges.add(key, at: revision, change)
+            } else {
+                table.recentChanges.add(key, at: revision, change)
             }
             let due = table.records.change(key, to: record.map { ListEntry($0) }, tags: tags)
             return MergedGroup(model: nil, due: due) { table.records.write(due) }
@@ -148,9 +148,12 @@ struct ListStep: DraftStep {
     ) -> ListRecord? {
         var record = old
         change(&record)
-        guard old != nil, record != old else { return record }
+        guard let old else { return record }
+        let isSame = record == old
         let scopes = [InvalidationScope.list(key: key)] + tags.map(InvalidationScope.tag)
+        // Also where there was nothing to change: an answer that is under way may have what the change removes.
         record?.markChanged(at: revision, in: scopes, bookkeeping, now: now)
+        if isSame { record?.state.validators = old.state.validators }
         return record
     }
 }

@@ -34,6 +34,17 @@ struct Arrivals: Sendable {
     }
 
     private mutating func add(opening model: some CachedModel) { add([model], from: .nested) }
+
+    /// Merges them over the stored models. Runs in a turn of merges.
+    nonisolated(nonsending) func prepare(
+        _ state: ArrivalState,
+        in engine: ModelEngine,
+        _ bookkeeping: Bookkeeping
+    ) async throws(ModelCacheError) -> [PreparedMerge] {
+        var merges: [PreparedMerge] = []
+        for group in groups { merges.append(try await group.prepare(state, in: engine, bookkeeping)) }
+        return merges
+    }
 }
 
 /// The age and the validators of an answer, for each of its models.

@@ -23,7 +23,7 @@ extension ModelEngine {
             let outcome = try await send()
             var confirmed = draft
             confirm(&confirmed, outcome)
-            try await commit(confirmed, number)
+            try await commit(confirmed, confirmed: number)
             return outcome
         } catch {
             await undo(draft.steps, number)
@@ -46,14 +46,27 @@ extension ModelEngine {
     }
 
     /// Makes a draft part of the stored models and lists, and waits until it is on disk.
-    nonisolated(nonsending) func commit(_ draft: ModelDraft, _ number: UInt64 = 0) async throws(ModelCacheError) {
-        let bookkeeping = try await bookkeeping()
-        try await merge(waits: true) { () async throws(ModelCacheError) in
-            let revision = try await self.nextRevision(bookkeeping)
+    ///
+    /// - Parameter number: of a change that the server has taken: a step that fails, because the disk cannot be read or an
+    ///   identity is no key, keeps no other one back. `nil`: then nothing is changed.
+    nonisolated(nonsending) func commit(
+        _ draft: ModelDraft,
+        confirmed number: UInt64? = nil
+    ) async throws(ModelCacheError) {
+        var failure: ModelCacheError?
+        try await mergeChange { revision async throws(ModelCacheError) in
             var commits: [PreparedMerge] = []
-            for step in draft.steps { commits.append(try await step.commit(number, revision, in: self)) }
+            for step in draft.steps {
+                do throws(ModelCacheError) {
+                    commits.append(try await step.commit(number ?? 0, revision, in: self))
+                } catch {
+                    if number == nil { throw error }
+                    failure = failure ?? error
+                }
+            }
             return commits
         }
+        if let failure { throw failure }
     }
 
     /// Saves models that the program has from elsewhere, and waits until they are on disk.
@@ -61,9 +74,11 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         var arrivals = Arrivals()
         arrivals.add(models, from: .pushed)
-        let revision = try await nextRevision(bookkeeping)
-        let state = ArrivalState(lifetime: nil, revision: revision, receivedAt: clock.now)
-        try await merge(arrivals, state, waits: true)
+        await account.writer.room()
+        try await mergeChange { revision async throws(ModelCacheError) in
+            let state = ArrivalState(lifetime: nil, revision: revision, receivedAt: self.clock.now)
+            return try await arrivals.prepare(state, in: self, bookkeeping)
+        }
     }
 
     /// Makes models and lists stale, and waits until that is on disk.

@@ -243,7 +243,14 @@ extension ModelEngine {
         let keys = models.cacheKeys
         let merged = try await records(table.records, keys)
         let overtaken = models.indices.filter { index in
-            merged[index].map { Self.hasOvertaken($0, models[index], of: answer, in: bookkeeping) } ?? false
+            Self.hasOvertaken(
+                merged[index],
+                models[index],
+                key: keys[index],
+                in: table,
+                of: answer,
+                bookkeeping: bookkeeping
+            )
         }
         let isChanged = models.indices.contains { index in
             merged[index].map { hasChanged($0.state, since: answer, in: bookkeeping) } ?? false

@@ -100,18 +100,22 @@ extension ModelEngine {
     /// Loads the first page, and then the missing elements that it did not bring.
     private nonisolated(nonsending) func loadOnce<List: ModelList>(_ list: List) async throws -> ListSnapshot<List>
     {
-        let (loaded, page) = try await loadFirstPage(of: list)
+        let (loaded, page, revision) = try await loadFirstPage(of: list)
         if loaded.holes.isEmpty { return loaded }
-        // One that came, and is missing all the same, was not kept.
+        let removals = try await table(List.Element.self).removals
         let brought = Set(page?.elements.map(\.id) ?? [])
-        return try await filled(list, loaded, missing: loaded.holes.filter { !brought.contains($0) })
+        // One that came, and is missing all the same, was not kept, unless the answer gave way to a change of it.
+        let missing = loaded.holes.filter {
+            !brought.contains($0) || removals.covers(revision, of: $0.cacheKey)
+        }
+        return try await filled(list, loaded, missing: missing)
     }
 
-    /// - Returns: the list, and the page; `nil`: the server called it unchanged.
+    /// - Returns: the list; its page, `nil` where the server called it unchanged; and the revision of the request.
     private nonisolated(nonsending) func loadFirstPage<List: ModelList>(
         of list: List,
         attempts: Int = attempts
-    ) async throws -> (ListSnapshot<List>, Page<List.Element>?) {
+    ) async throws -> (ListSnapshot<List>, Page<List.Element>?, Revision) {
         let table = try await lists()
         let bookkeeping = try await bookkeeping()
         let request = list.request(after: nil)
@@ -127,14 +131,15 @@ extension ModelEngine {
         var answer = try await send(conditional ?? request, for: .list(list), bookkeeping)
         if answer.response.status == 304 {
             if conditional != nil, try await renew(list, sent: old?.state.validators, by: answer, in: bookkeeping) {
-                return (try await shown(list, after: answer, to: request, in: bookkeeping, page: nil), nil)
+                let shown = try await shown(list, after: answer, to: request, in: bookkeeping, page: nil)
+                return (shown, nil, answer.revision)
             }
             answer = try await send(request.unconditional, for: .list(list), bookkeeping)
         }
         let page = try page(list, answer, after: nil)
         guard answer.lifetime.isStored else {
             reportUnkept(page.page, of: list)
-            return (unstored(page.page, of: answer), page.page)
+            return (unstored(page.page, of: answer), page.page, answer.revision)
         }
         var arrivals = Arrivals()
         arrivals.add(page.nested)
@@ -161,10 +166,10 @@ extension ModelEngine {
                 record = changed
                 return
             }
-            guard let early = table.earlyChanges.changes(of: key, since: state.revision) else { return }
+            guard let recent = table.recentChanges.changes(of: key, since: state.revision) else { return }
             record = changed
-            for change in early.changes { change(&record) }
-            if let last = early.last { record?.markChanged(at: last, in: scopes, bookkeeping, now: clock.now) }
+            for change in recent.changes { change(&record) }
+            if let last = recent.last { record?.markChanged(at: last, in: scopes, bookkeeping, now: clock.now) }
         }
         try await merge(arrivals, lists: [change], answer.state)
         if attempts > 1, let state = try await record(table.records, key)?.record.state,
@@ -172,7 +177,8 @@ extension ModelEngine {
         {
             return try await loadFirstPage(of: list, attempts: attempts - 1)
         }
-        return (try await shown(list, after: answer, to: request, in: bookkeeping, page: page.page), page.page)
+        let shown = try await shown(list, after: answer, to: request, in: bookkeeping, page: page.page)
+        return (shown, page.page, answer.revision)
     }
 
     static func emptyList<List: ModelList>(_ list: List, _ state: EntryState) -> ListRecord {

@@ -229,7 +229,7 @@ extension ModelEngine {
         if let merged, hasChanged(merged.state, since: answer, in: bookkeeping), attempts > 1 {
             return try await loadOnce(type, id, attempts: attempts - 1)
         }
-        if let merged, Self.hasOvertaken(merged, model, of: answer, in: bookkeeping) {
+        if Self.hasOvertaken(merged, model, key: key, in: table, of: answer, bookkeeping: bookkeeping) {
             if attempts > 1 { return try await loadOnce(type, id, attempts: attempts - 1) }
             return Self.unstored(model, of: answer)
         }
@@ -245,16 +245,20 @@ extension ModelEngine {
         return snapshot
     }
 
-    /// Whether an answer's whole model gave way to a part of it that was asked for later. Merged over the whole model, the
-    /// part's old fields would count as new, so the server is asked again.
+    /// Whether an answer's model gave way to a later change of the entry that the answer is no result beside, so that the
+    /// server is asked again: the program removed the model, or changed it before it was there; or a part of it was asked for
+    /// later. Merged over the whole model, the part's old fields would count as new.
     static func hasOvertaken<Model: CachedModel>(
-        _ stored: ModelRecord<Model>,
-        _ whole: Model,
+        _ stored: ModelRecord<Model>?,
+        _ model: Model,
+        key: String,
+        in table: ModelTable<Model>,
         of answer: Answer,
-        in bookkeeping: Bookkeeping
+        bookkeeping: Bookkeeping
     ) -> Bool {
-        bookkeeping.comparable(stored.state) > answer.revision && !Model.isComplete(stored.model)
-            && Model.isComplete(whole)
+        guard let stored else { return table.removals.covers(answer.revision, of: key) }
+        return bookkeeping.comparable(stored.state) > answer.revision && !Model.isComplete(stored.model)
+            && Model.isComplete(model)
     }
 
     /// Whether the program has changed an entry since an answer was asked for. The answer gave way to that change, and the

@@ -11,22 +11,16 @@ struct ListChange: Sendable {
 
 extension ModelEngine {
     /// Merges models and list changes into the stored ones: observers see all of it at once, the disk has the models first.
-    ///
-    /// - Parameter waits: whether to suspend until all of it is on disk, and to throw the disk's failures; otherwise
-    ///   those are reported.
+    /// The disk is not waited for, and its failures are reported.
     nonisolated(nonsending) func merge(
         _ arrivals: Arrivals,
         lists changes: [ListChange] = [],
-        _ state: ArrivalState,
-        waits: Bool = false
+        _ state: ArrivalState
     ) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
         await account.writer.room()
-        try await merge(waits: waits) { () async throws(ModelCacheError) in
-            var merges: [PreparedMerge] = []
-            for group in arrivals.groups {
-                merges.append(try await group.prepare(state, in: self, bookkeeping))
-            }
+        try await merge { () async throws(ModelCacheError) in
+            var merges = try await arrivals.prepare(state, in: self, bookkeeping)
             if !changes.isEmpty { merges.append(try await self.prepare(changes)) }
             return merges
         }
@@ -36,18 +30,35 @@ extension ModelEngine {
     ///
     /// - Parameter prepare: must not take a turn.
     nonisolated(nonsending) func merge(
-        waits: Bool = false,
         _ prepare: nonisolated(nonsending) () async throws(ModelCacheError) -> [PreparedMerge]
     ) async throws(ModelCacheError) {
-        let merged = await turns.run { () async -> Result<([MergedGroup], PendingWrite?), ModelCacheError> in
+        let groups = try await turns.run { () async -> Result<[MergedGroup], ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
                 let groups = try self.apply(try await prepare())
-                return (groups, self.write(groups, waits: waits))
+                self.write(groups)
+                return groups
+            }
+        }.get()
+        bus.tell(groups.flatMap(\.names))
+    }
+
+    /// Takes a turn for a change by the program, and suspends until that is on disk. All else is as above.
+    ///
+    /// - Parameter prepare: is given the revision of the change.
+    /// - Throws: the disk's failures as well.
+    nonisolated(nonsending) func mergeChange(
+        _ prepare: nonisolated(nonsending) (Revision) async throws(ModelCacheError) -> [PreparedMerge]
+    ) async throws(ModelCacheError) {
+        let merged = try await runTurn {
+            revision async -> Result<([MergedGroup], PendingWrite), ModelCacheError> in
+            await Result.of { () async throws(ModelCacheError) in
+                let groups = try self.apply(try await prepare(revision))
+                return (groups, self.beginWrite(groups))
             }
         }
         let (groups, pending) = try merged.get()
         bus.tell(groups.flatMap(\.names))
-        try await pending?.wait()
+        try await pending.wait()
     }
 
     /// Applies merges in one step. Nothing suspends between the look whether the cache has ended and the change, so that
@@ -84,25 +95,22 @@ extension ModelEngine {
     nonisolated(nonsending) func remove<Model: CachedModel>(
         _ type: Model.Type,
         _ key: String,
-        asOf revision: Revision,
-        waits: Bool = false
+        asOf revision: Revision
     ) async throws(ModelCacheError) {
         let table = try await table(type)
         let bookkeeping = try await bookkeeping()
-        let removed = await turns.run { () async -> Result<(MergedGroup, PendingWrite?)?, ModelCacheError> in
+        let groups = try await turns.run { () async -> Result<[MergedGroup], ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
                 let old = try await self.record(table.records, key)
-                if let old, bookkeeping.comparable(old.state) > revision { return nil }
+                if let old, bookkeeping.comparable(old.state) > revision { return [] }
                 table.removals.add(key, at: revision)
-                if old == nil { return nil }
+                if old == nil { return [] }
                 let groups = try self.apply([{ table.merged(key, to: nil) }])
-                let pending = self.write(groups, waits: waits)
-                return groups.first.map { ($0, pending) }
+                self.write(groups)
+                return groups
             }
-        }
-        guard let (group, pending) = try removed.get() else { return }
-        bus.tell(group.names)
-        try await pending?.wait()
+        }.get()
+        bus.tell(groups.flatMap(\.names))
     }
 
     // MARK: Writing
@@ -122,14 +130,9 @@ extension ModelEngine {
     /// Has groups written, one after another, also behind one that fails. Called in the turn of their merge, so that the
     /// disk has the order of the merges: a later merge may begin before a task of this one goes on.
     ///
-    /// - Parameter waits: whether the caller waits for that; otherwise failures are reported.
     /// - Returns: the write, for a caller that waits: it gives the first failure.
-    func write(_ groups: [MergedGroup], waits: Bool) -> PendingWrite? {
-        guard waits else {
-            write(groups)
-            return nil
-        }
-        return account.writer.begin(groups.reduce(0) { $0 + $1.count }) { [self] in
+    func beginWrite(_ groups: [MergedGroup]) -> PendingWrite {
+        account.writer.begin(groups.reduce(0) { $0 + $1.count }) { [self] in
             firstFailure(of: groups) { group -> ModelCacheError? in
                 isErased ? .ended : group.write().map { ModelCacheError($0) }
             }

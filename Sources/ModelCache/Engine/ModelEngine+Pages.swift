@@ -59,15 +59,22 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         let answer = try await send(list.request(after: cursor), for: .list(list), bookkeeping)
         let first = list.request(after: nil)
+        let (key, table) = (list.listKey, try await lists())
         // A page from before an invalidation is asked for anew, but for the last attempt. So is one by an offset from before
         // the list began anew: the same number counts other elements now. A list of another variant has no such page.
         let isCurrent = { @Sendable (record: ListRecord?) in
             guard let record, record.next == end, !record.state.isOtherVariant(than: first) else { return false }
-            if end.offset != nil, bookkeeping.comparable(record.state) > answer.revision { return false }
+            if end.offset != nil {
+                if bookkeeping.comparable(record.state) > answer.revision { return false }
+                // An unconfirmed change may show since, and the server may count without the elements that it removes.
+                var shown: ListRecord? = record
+                for change in table.layers.changes(over: [key])[key] ?? [] { change(&shown) }
+                if let shown, record.cursor(under: shown) != cursor { return false }
+            }
             return alsoInvalidated
                 || bookkeeping.latestInvalidation(of: Self.scopes(of: list)) < answer.revision
         }
-        guard isCurrent(try await record(lists().records, list.listKey)?.record) else { return .elsewhere }
+        guard isCurrent(try await record(table.records, key)?.record) else { return .elsewhere }
         if [400, 404, 410, 422].contains(answer.response.status) {
             try await refuse(list, answer, where: isCurrent)
             return .elsewhere
@@ -83,9 +90,12 @@ extension ModelEngine {
         arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let isAppended = Flag()
-        let change = ListChange(key: list.listKey, tags: list.tags) { record in
-            guard isCurrent(record) else { return }
-            record?.append(ids, from: cursor, next: next)
+        let change = ListChange(key: key, tags: list.tags) { record in
+            guard isCurrent(record), let recent = table.recentChanges.changes(of: key, since: answer.revision)
+            else {
+                return
+            }
+            record?.append(ids, from: cursor, next: next, after: recent.changes)
             isAppended.set()
         }
         try await merge(arrivals, lists: [change], answer.state)

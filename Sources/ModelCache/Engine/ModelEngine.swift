@@ -71,23 +71,49 @@ final class ModelEngine: Sendable {
         _ bookkeeping: Bookkeeping,
         invalidating scopes: [InvalidationScope] = []
     ) async throws(ModelCacheError) -> Revision {
+        try await drawing(bookkeeping, invalidating: scopes) { draw in draw() }
+    }
+
+    /// Runs `body` in a turn, with a revision that is given in the moment at which the turn gets its place: a change
+    /// in a later turn has a later revision. All else is as for ``nextRevision(_:invalidating:)``.
+    nonisolated(nonsending) func runTurn<Result>(
+        _ body: nonisolated(nonsending) (Revision) async -> Result
+    ) async throws(ModelCacheError) -> Result {
+        try await drawing(try await bookkeeping()) { draw in await turns.run(drawing: draw, body) }
+    }
+
+    /// Has `body` draw a revision, once more where none is left and the disk has to be told first.
+    ///
+    /// - Parameter body: returns `nil` if no revision was given.
+    private nonisolated(nonsending) func drawing<Result>(
+        _ bookkeeping: Bookkeeping,
+        invalidating scopes: [InvalidationScope] = [],
+        _ body: nonisolated(nonsending) (_ draw: () -> Revision?) async -> Result?
+    ) async throws(ModelCacheError) -> Result {
+        var isReserved = true
         while true {
-            let next = bookkeeping.next(invalidating: scopes) { bookkeeping in
-                account.writer.add(0) { [report] in
-                    do throws(ModelCacheError) {
-                        try bookkeeping.reserve()
-                    } catch {
-                        report(error)
-                    }
-                }
+            let result = await body {
+                guard isReserved else { return bookkeeping.nextUnreserved(invalidating: scopes) }
+                return bookkeeping.next(invalidating: scopes) { reserveSoon($0) }
             }
-            if let next { return next }
+            if let result { return result }
             do throws(ModelCacheError) {
                 try await account.reading { () throws(ModelCacheError) in try bookkeeping.reserve() }
             } catch {
                 if error.code == .closed { throw error }
                 report(error)
-                return bookkeeping.nextUnreserved(invalidating: scopes)
+                isReserved = false
+            }
+        }
+    }
+
+    /// Has more revisions reserved before the last one is given. Does no I/O.
+    private func reserveSoon(_ bookkeeping: Bookkeeping) {
+        account.writer.add(0) { [report] in
+            do throws(ModelCacheError) {
+                try bookkeeping.reserve()
+            } catch {
+                report(error)
             }
         }
     }

@@ -137,11 +137,28 @@ extension ListRecord {
 
     /// Adds a page behind the last one. Elements that are there already stay where they are.
     ///
-    /// - Parameter cursor: where the page began.
-    mutating func append(_ page: [String], from cursor: PageCursor, next: PageCursor?) {
+    /// - Parameters:
+    ///   - cursor: where the page began.
+    ///   - changes: those of the list since the page was asked for. Elements that they remove are left out.
+    mutating func append(
+        _ page: [String],
+        from cursor: PageCursor,
+        next: PageCursor?,
+        after changes: [RecentChanges.Change]
+    ) {
         var known = Set(ids)
-        ids += page.filter { known.insert($0).inserted }
+        ids += left(of: page, after: changes).filter { known.insert($0).inserted }
         (self.next, last) = (next, cursor)
+    }
+
+    /// The elements of a page that are left when changes have run over it.
+    private func left(of page: [String], after changes: [RecentChanges.Change]) -> [String] {
+        if changes.isEmpty { return page }
+        var changed: ListRecord? = self
+        changed?.ids = page
+        for change in changes { change(&changed) }
+        let left = Set(changed?.ids ?? [])
+        return page.filter(left.contains)
     }
 
     /// Puts an element at a place, and takes it from the one that it had.

@@ -23,7 +23,6 @@ final class Account: Sendable {
         autoreleaseFrequency: .workItem
     )
     private let report: @Sendable (ModelCacheError) -> Void
-    private let claim = Mutex<AccountClaim?>(nil)
 
     private struct Tables {
         var models: [String: any Closable] = [:]
@@ -70,7 +69,7 @@ final class Account: Sendable {
     func open() throws(ModelCacheError) {
         if let directory {
             let own = try directory.claim()
-            claim.withLock { $0 = own }
+            writer.claim.withLock { $0 = own }
         }
         do throws(ModelCacheError) {
             _ = try bookkeeping()
@@ -81,7 +80,7 @@ final class Account: Sendable {
     }
 
     /// Lets another object open the account.
-    private func giveUpClaim() { _ = claim.withLock { $0.take() } }
+    private func giveUpClaim() { _ = writer.claim.withLock { $0.take() } }
 
     // The lock is held while a cache is opened: others need that cache as well, or will soon. Caches call nothing of this
     // type. Blocks on disk I/O.
@@ -292,7 +291,7 @@ final class ListTable: Closable {
     let records: RecordTable<ListEntry>
     let layers = Layers<ListRecord>()
     let removals = Removals()
-    let earlyChanges = EarlyChanges()
+    let recentChanges = RecentChanges()
 
     init(_ cache: Cache<ListEntry>, unreadable: UnreadableEntries) {
         records = RecordTable(cache) { error, key throws(CacheError) in

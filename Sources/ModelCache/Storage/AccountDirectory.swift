@@ -38,8 +38,9 @@ struct AccountDirectory: Sendable {
 
     /// Takes the account for one user of it in this process. Blocks on disk I/O.
     ///
-    /// - Throws: `.accountInUse`, if it is taken.
+    /// - Throws: `.accountInUse`, if it is taken; `.storage`, if its directory is a symbolic link.
     func claim() throws(ModelCacheError) -> AccountClaim {
+        try checkNoLink()
         guard let claim = AccountClaim(path: pathWithoutLinks) else {
             throw ModelCacheError(
                 .accountInUse,
@@ -47,6 +48,22 @@ struct AccountDirectory: Sendable {
             )
         }
         return claim
+    }
+
+    /// Erasing deletes all that the account's name leads to: with a link, files of others, or none.
+    private func checkNoLink() throws(ModelCacheError) {
+        let name = root.appending(path: url.lastPathComponent, directoryHint: .notDirectory)
+        do {
+            guard try name.resourceValues(forKeys: [.isSymbolicLinkKey]).isSymbolicLink == true else { return }
+        } catch let error where Self.isMissing(error) {
+            return
+        } catch {
+            throw ModelCacheError(.storage, "the account's directory cannot be looked at", cause: error)
+        }
+        throw ModelCacheError(
+            .storage,
+            "the account's directory is a symbolic link; the directory of all accounts may be one"
+        )
     }
 
     /// The path of the directory without symbolic links, one for all ways to it, also while it is not made yet.

@@ -14,6 +14,8 @@ final class DiskWriter: Sendable {
         var callers: [UnsafeContinuation<Void, Never>] = []
     }
 
+    /// The account that the entries belong to: of no other object as long as one waits to be written.
+    let claim = Mutex<AccountClaim?>(nil)
     private let queue = DispatchQueue(label: "model-cache.writer", qos: .utility, autoreleaseFrequency: .workItem)
     private let state = Mutex(State())
 

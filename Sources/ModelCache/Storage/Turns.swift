@@ -10,7 +10,17 @@ final class Turns: Sendable {
 
         var count: Int { waiting.count - passed }
 
-        mutating func append(_ continuation: UnsafeContinuation<Void, Never>) { waiting.append(continuation) }
+        /// Takes the turn, or has the continuation wait for it.
+        ///
+        /// - Returns: whether the turn was free.
+        mutating func join(_ continuation: UnsafeContinuation<Void, Never>) -> Bool {
+            if isTaken {
+                waiting.append(continuation)
+                return false
+            }
+            isTaken = true
+            return true
+        }
 
         mutating func takeFirst() -> UnsafeContinuation<Void, Never>? {
             guard passed < waiting.count else { return nil }
@@ -35,18 +45,32 @@ final class Turns: Sendable {
         _ body: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         await withUnsafeContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.isTaken {
-                    state.append(continuation)
-                    return false
-                }
-                state.isTaken = true
-                return true
-            }
-            if isFree { continuation.resume() }
+            if state.withLock({ $0.join(continuation) }) { continuation.resume() }
         }
         defer { end() }
         return try await body()
+    }
+
+    /// Runs `body` in a turn. All else is as for ``run(_:)``.
+    ///
+    /// - Parameter draw: gives the turn a number, in the moment at which it gets its place: later turns get later numbers.
+    ///   Runs under the lock of the turns.
+    /// - Returns: `nil`, without a turn, if `draw` gives none.
+    nonisolated(nonsending) func run<Number: Sendable, Result>(
+        drawing draw: () -> Number?,
+        _ body: nonisolated(nonsending) (Number) async -> Result
+    ) async -> Result? {
+        var drawn: Number?
+        await withUnsafeContinuation { continuation in
+            let isFree = state.withLock { state in
+                drawn = draw()
+                return drawn == nil || state.join(continuation)
+            }
+            if isFree { continuation.resume() }
+        }
+        guard let drawn else { return nil }
+        defer { end() }
+        return await body(drawn)
     }
 
     private func end() {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Changes of lists that are not stored, each at a revision: an answer that was asked for before one brings the list with
-/// the change.
+/// The program's changes of lists, each at a revision: an answer that was asked for before one brings a list that is not
+/// stored with the change, and a page without the elements that it removes.
 ///
 /// In memory alone, as no answer outlives the process.
-final class EarlyChanges: Sendable {
+final class RecentChanges: Sendable {
     typealias Change = Layers<ListRecord>.Change
 
     /// Changes that are kept, beyond which the oldest one goes.
