@@ -53,7 +53,6 @@ struct SegmentLog: Sendable {
             orphanedSegments: start.orphanedSegments
         )
         for (number, byteCount) in start.byteCounts { chain.setByteCount(byteCount, of: number) }
-        chain.isSealed = start.isSealed
         index = LogIndex(reader.index)
         snapshotIsForeign = start.snapshotIsForeign
         previous = start.previous
@@ -189,11 +188,12 @@ struct SegmentLog: Sendable {
         self.tail.extend(to: tail.end + content.count)
     }
 
-    /// Cuts off the partial record of a process that was killed while it wrote.
+    /// Cuts off the bytes behind the last record.
     func cutPartialRecord() throws(StoreError) {
         guard let tail = tail.current else { return }
+        try checkSnapshot()
         do {
-            if try tail.segment.file.byteCount() > tail.end { try tail.segment.file.truncate(to: tail.end) }
+            try tail.segment.file.truncate(to: tail.end)
         } catch {
             throw failure(error, in: tail.segment, "cutting a segment")
         }
@@ -234,6 +234,17 @@ struct SegmentLog: Sendable {
         return .init(place: place, previous: previous)
     }
 
+    /// Has the log opened anew if there is a snapshot of a place behind its end: the snapshot knows of records that are
+    /// missing, and is not of this log any more once other records follow.
+    private func checkSnapshot() throws(StoreError) {
+        if snapshotIsForeign { return }
+        var known: IndexSnapshot?
+        bestEffort("as without a snapshot, records that are missing are not known") { () throws(StoreError) in
+            known = try snapshot.open()
+        }
+        if let known, known.position > tail.end { throw status.stale() }
+    }
+
     // MARK: Segments
 
     /// The segment to append `byteCount` more bytes to; a new one if the tail has no room.
@@ -251,6 +262,7 @@ struct SegmentLog: Sendable {
         let former = tail.current
         let number = (former?.segment.number ?? chain.firstLiveSegment) + 1
         guard number <= Segment.largestNumber else { throw try removeAllSegments() }
+        try checkSnapshot()
         let fileName = Segment.fileName(number)
         let session = try folder.session()
         let header = SegmentHeader.bytes(
