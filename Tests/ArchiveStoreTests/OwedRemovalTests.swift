@@ -66,6 +66,33 @@ import Testing
         }
     #endif
 
+    /// The records of removals that found no room do not take more than the limit when there is room again.
+    @Test func removalsThatAreToldLaterKeepTheLimit() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let settings = StoreSettings(byteLimit: 1_000_000)
+            let fault = Fault()
+            let store = try Self.store(path, settings, fault)
+            let keys = (0..<1_000).map { String($0) + String(repeating: "-", count: 900) }
+            for key in keys { try store.save([1], forKey: key) }
+            store.finishUpkeep()
+            let other = try PackedStore(directory: path, create: true, settings: settings)
+            let former = try other.statistics().entryCount
+            let tail = Segment.fileName(try #require(store.current.tail.number))
+            fault.setNumbers { call in
+                call.operation == .makeFile || call.operation == .write && call.name == tail ? ENOSPC : nil
+            }
+            for key in keys[100..<700] { #expect(try store.remove(forKey: key)) }
+            fault.set(nil)
+            try #require(try other.statistics().entryCount == former)
+            for number in 0..<20 {
+                try store.save([1], forKey: "new \(number)")
+                store.finishUpkeep()
+                #expect(try store.statistics().byteCount <= 1_000_000)
+            }
+            #expect(try other.statistics().entryCount == store.statistics().entryCount)
+        }
+    }
+
     enum Call: CaseIterable { case removeAll, removeTagged, removeOne }
 
     /// Segments with entries were given up, and the floor that says so could not be appended.

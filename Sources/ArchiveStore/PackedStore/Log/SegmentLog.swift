@@ -105,7 +105,7 @@ struct SegmentLog: Sendable {
     ///
     /// - Precondition: no other process changes the log.
     mutating func append(_ draft: inout RecordDraft) throws(StoreError) -> RecordPlace {
-        try appendOwedRecords()
+        try appendOwedRecords(before: draft.byteCount)
         let tail = try tail(for: draft.byteCount)
         let place = setPlace(of: &draft, in: tail.segment, at: tail.end, after: previous)
         try write(draft.content, to: tail)
@@ -125,7 +125,7 @@ struct SegmentLog: Sendable {
     ) throws(StoreError) -> [RecordPlace] {
         let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
         guard byteCount > 0 else { return [] }
-        try appendOwedRecords()
+        try appendOwedRecords(before: byteCount)
         let tail = try tail(for: byteCount)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
@@ -155,10 +155,12 @@ struct SegmentLog: Sendable {
     }
 
     /// Appends the records for which there was no room until now.
-    mutating func appendOwedRecords() throws(StoreError) {
+    ///
+    /// - Parameter byteCount: the bytes of the record to append then, which has the room within the limit before removals.
+    mutating func appendOwedRecords(before byteCount: Int = 0) throws(StoreError) {
         try appendLosses()
         try appendOwedFloorIfThereIsRoom()
-        try appendUntoldRemovals()
+        try appendUntoldRemovals(before: byteCount)
     }
 
     private func setPlace(
@@ -385,13 +387,15 @@ struct SegmentLog: Sendable {
     }
 
     /// Appends the removals that were written over entries where they stood, of keys that still have no entry.
-    private mutating func appendUntoldRemovals() throws(StoreError) {
+    private mutating func appendUntoldRemovals(before byteCount: Int) throws(StoreError) {
         guard owedRemovals.hasUntold else { return }
+        let budget = SpaceBudget(settings)
         var untold = owedRemovals.takeUntold()
         defer { for (digest, key) in untold { owedRemovals.addUntold(key, digest) } }
         for (digest, key) in untold {
             if try hasNoEntry(digest) {
                 var removal = RecordDraft.removal(key: key, hash: digest.high)
+                guard budget.fits(removal.byteCount + byteCount, in: self) else { return }
                 do throws(StoreError) {
                     _ = try append(&removal)
                 } catch {
