@@ -339,6 +339,30 @@ import Testing
         }
     }
 
+    /// Heads of records are damaged once more after the clock has passed the damage of their segment.
+    @Test func theLimitOfEntriesHoldsWhereASegmentIsDamagedTwice() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var random = SeededGenerator(seed: 7)
+            let store = try PackedStore(directory: path, create: true, settings: StoreSettings(countLimit: 20))
+            let file = path + "/" + Segment.fileName(1)
+            func damage(_ keys: [String]) throws {
+                for key in keys {
+                    let slot = try #require(store.current.index.slot(store.key(key).1))
+                    let handle = try #require(FileHandle(forUpdatingAtPath: file))
+                    try handle.seek(toOffset: UInt64(slot.place.offset) + 8)
+                    try handle.write(contentsOf: [0xAB, 0xAB])
+                    try handle.close()
+                }
+            }
+            for number in 0..<20 { try store.save(random.bytes(100), forKey: "first \(number)") }
+            try damage(["first 3"])
+            for number in 0..<15 { try store.save(random.bytes(100), forKey: "second \(number)") }
+            try damage(store.keys().sorted().enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element))
+            for number in 0..<100 { try store.save(random.bytes(100), forKey: "third \(number)") }
+            #expect(try store.keys().count == 20)
+        }
+    }
+
     /// The file of a segment is deleted under the store: the clock goes on behind it.
     @Test(arguments: [UInt32(1), 2]) func theLimitOfEntriesHoldsWithoutASegment(number: UInt32) throws {
         try withTemporaryDirectory(inMemory: true) { path in

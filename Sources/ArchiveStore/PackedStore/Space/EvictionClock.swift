@@ -5,8 +5,8 @@
 struct EvictionClock: Sendable {
     private let reader: RecordReader
     private var hand: SegmentScanner?
-    /// The damaged segments whose slots were looked at.
-    private var cleanedSegments: Set<UInt32> = []
+    /// Whether the slots of the hand's segment were looked at since the hand came there, because of damage.
+    private var isCleaned = false
 
     private static let mostRounds = 4
 
@@ -69,12 +69,12 @@ struct EvictionClock: Sendable {
     /// Starts at the first segment again if the hand is in a segment that is given up.
     mutating func leaveSegments(upTo number: UInt32) {
         if hand?.segment.number ?? .max <= number { hand = nil }
-        cleanedSegments = cleanedSegments.filter { $0 > number }
     }
 
-    /// Drops the slots of records that cannot be read, once for each damaged segment.
+    /// Drops the slots of records that cannot be read, once each time the hand passes a damaged segment.
     private mutating func dropUnreadable(in number: UInt32, of log: inout SegmentLog) throws(StoreError) {
-        guard cleanedSegments.insert(number).inserted else { return }
+        if isCleaned { return }
+        isCleaned = true
         var slots: [IndexSlot] = []
         reader.index.forEachPart { table in
             table.forEachSlot { if $0.place.segment == number { slots.append($0) } }
@@ -95,9 +95,10 @@ struct EvictionClock: Sendable {
         -> SegmentScanner?
     {
         var next = number
+        isCleaned = false
         while let number = next {
             if let scanner = try scanner(at: number, in: log) { return scanner }
-            if cleanedSegments.insert(number).inserted { log.index.removeSegment(number) }
+            log.index.removeSegment(number)
             next = log.chain.next(after: number)
         }
         return nil
