@@ -363,6 +363,36 @@ import Testing
         }
     }
 
+    /// Neither a whole segment that cannot be read nor a place in it keeps entries from being saved at a limit.
+    @Test(arguments: [StoreSettings(byteLimit: 1 << 19), StoreSettings(countLimit: 50)], [true, false])
+    func anUnreadablePlaceKeepsNoEntryFromBeingSaved(settings: StoreSettings, isWhole: Bool) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var random = SeededGenerator(seed: 4)
+            let fault = Fault()
+            let store = try PackedStore(directory: path, create: true, settings: settings, layer: fault.layer) {
+                KeyDigest(hashing: $0)
+            }
+            let user = User()
+            store.setUser(user)
+            for number in 0..<200 { try store.save(random.bytes(4_000), forKey: "former \(number)") }
+            store.finishUpkeep()
+            let slots = try (0..<200).compactMap { try store.current.index.slot(store.key("former \($0)").1) }
+            let name = Segment.fileName(try #require(slots.first).place.segment)
+            let readCount = Atomic<Int>(0)
+            fault.set { call in
+                guard call.operation == .read, call.name == name else { return false }
+                return isWhole || !readCount.add(1, ordering: .relaxed).newValue.isMultiple(of: 2)
+            }
+            for number in 0..<200 { try store.save(random.bytes(4_000), forKey: "key \(number)") }
+            store.finishUpkeep()
+            fault.set(nil)
+            #expect(try store.fetch(forKey: "key 199") != nil)
+            let statistics = try store.statistics()
+            #expect(statistics.entryCount <= settings.countLimit ?? .max)
+            #expect(statistics.byteCount <= settings.byteLimit ?? .max)
+        }
+    }
+
     /// The file of a segment is deleted under the store: the clock goes on behind it.
     @Test(arguments: [UInt32(1), 2]) func theLimitOfEntriesHoldsWithoutASegment(number: UInt32) throws {
         try withTemporaryDirectory(inMemory: true) { path in

@@ -42,16 +42,24 @@ struct EvictionClock: Sendable {
                 hand = scanner
                 return LocatedRecord(slot: slot, record: record, bytes: [])
             }
-            if scanner.offset < scanner.end { try dropUnreadable(in: number, of: &log) }
+            if scanner.offset < scanner.end {
+                try dropUnreadable(in: number, of: &log)
+                if let next = nextEntry(in: number, behind: scanner.offset) {
+                    hand = try self.scanner(at: number, from: next, in: log)
+                    continue
+                }
+            }
             hand = try self.scanner(from: log.chain.next(after: number), in: &log)
         }
         return nil
     }
 
+    /// The next step; `nil` as well before a place that cannot be read.
     private func step(of scanner: inout SegmentScanner) throws(StoreError) -> SegmentScanner.Step? {
         do {
             return try scanner.next()
         } catch {
+            if error.isDeviceFailure { return nil }
             throw StoreError(error, path: reader.segments.path(scanner.segment.number), action: "making room")
         }
     }
@@ -83,10 +91,22 @@ struct EvictionClock: Sendable {
             do throws(StoreError) {
                 if try reader.read(slot, .head) != nil { continue }
             } catch {
-                guard error.code == .corrupted else { throw error }
+                guard error.code == .corrupted || error.isDeviceFailure else { throw error }
             }
             log.index.remove(slot)
         }
+    }
+
+    /// Where the next entry of a segment stands, as the index has it; `nil` if there is none behind `offset`.
+    private func nextEntry(in number: UInt32, behind offset: Int) -> Int? {
+        var next: UInt32?
+        reader.index.forEachPart { table in
+            table.forEachSlot { slot in
+                guard slot.place.segment == number, Int(slot.place.offset) > offset else { return }
+                next = min(next ?? .max, slot.place.offset)
+            }
+        }
+        return next.map(Int.init)
     }
 
     /// The start of the first segment from one on; `nil` behind the tail. Drops the slots of segments whose files were
