@@ -27,6 +27,9 @@ extension StoreError {
     /// Whether the process, or the system, has no descriptor left.
     var isOutOfDescriptors: Bool { errorNumber.map { SystemError(number: $0).isOutOfDescriptors } ?? false }
 
+    /// Whether a place of the device cannot be read or written.
+    var isDeviceFailure: Bool { errorNumber.map { SystemError(number: $0).isDeviceFailure } ?? false }
+
     /// Whether the volume, or the user's quota on it, is full.
     var isOutOfSpace: Bool { errorNumber.map { SystemError(number: $0).isFull } ?? false }
 }

@@ -147,7 +147,9 @@ import Testing
             try names.forEach(damage)
             try check(PackedStore(directory: path, create: false))
             // A process that writes the index anew hands them on.
-            try PackedStore(directory: path, create: false).current.snapshots.write()
+            let handing = try PackedStore(directory: path, create: false)
+            try handing.current.snapshots.write()
+            try handing.close()
             try check(PackedStore(directory: path, create: false))
             try names.forEach(damage)
             // Another segment has it.

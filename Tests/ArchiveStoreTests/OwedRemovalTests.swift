@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import TestSupport
 import Testing
 
@@ -7,34 +6,24 @@ import Testing
 
 /// Removals whose records could not be appended, or may be lost: they are owed, to other processes and to the device.
 @Suite struct OwedRemovalTests {
-    /// A layer of which the calls in question fail.
-    private final class Fault: Sendable {
-        private let failure = Mutex<(@Sendable (FileLayer.Call) -> Int32?)?>(nil)
-        let writeCount = Atomic<Int>(0)
-
-        var layer: FileLayer {
-            FileLayer { [self] call in
-                if call.operation == .write { writeCount.add(1, ordering: .relaxed) }
-                guard let number = failure.withLock({ $0 })?(call) else { return .proceed }
-                return .fail(number)
-            }
-        }
-
-        func set(_ isMeant: (@Sendable (FileLayer.Call) -> Bool)?) {
-            guard let isMeant else { return setNumbers(nil) }
-            setNumbers { isMeant($0) ? EIO : nil }
-        }
-
-        /// - Parameter failure: the error number that a call fails with, if any.
-        func setNumbers(_ failure: (@Sendable (FileLayer.Call) -> Int32?)?) {
-            self.failure.withLock { $0 = failure }
-        }
-    }
-
     private static func store(_ path: String, _ settings: StoreSettings, _ fault: Fault) throws -> PackedStore {
         try PackedStore(directory: path, create: true, settings: settings, layer: fault.layer) {
             KeyDigest(hashing: $0)
         }
+    }
+
+    /// The highest segment that a floor in the log names; 0 if there is no floor.
+    private static func lastFloor(_ path: String) throws -> UInt64 {
+        let segments = try PackedStore(directory: path, create: false).current.reader.segments
+        var last: UInt64 = 0
+        for number in try segments.numbers() {
+            guard let segment = try segments.segment(number) else { continue }
+            var scanner = SegmentScanner(segment, to: try segment.file.byteCount())
+            while let step = try scanner.next() {
+                if case .record(let record, _) = step, record.kind == .floor { last = max(last, record.serial) }
+            }
+        }
+        return last
     }
 
     // MARK: To other processes
@@ -77,6 +66,33 @@ import Testing
         }
     #endif
 
+    /// The records of removals that found no room do not take more than the limit when there is room again.
+    @Test func removalsThatAreToldLaterKeepTheLimit() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let settings = StoreSettings(byteLimit: 1_000_000)
+            let fault = Fault()
+            let store = try Self.store(path, settings, fault)
+            let keys = (0..<1_000).map { String($0) + String(repeating: "-", count: 900) }
+            for key in keys { try store.save([1], forKey: key) }
+            store.finishUpkeep()
+            let other = try PackedStore(directory: path, create: true, settings: settings)
+            let former = try other.statistics().entryCount
+            let tail = Segment.fileName(try #require(store.current.tail.number))
+            fault.setNumbers { call in
+                call.operation == .makeFile || call.operation == .write && call.name == tail ? ENOSPC : nil
+            }
+            for key in keys[100..<700] { #expect(try store.remove(forKey: key)) }
+            fault.set(nil)
+            try #require(try other.statistics().entryCount == former)
+            for number in 0..<20 {
+                try store.save([1], forKey: "new \(number)")
+                store.finishUpkeep()
+                #expect(try store.statistics().byteCount <= 1_000_000)
+            }
+            #expect(try other.statistics().entryCount == store.statistics().entryCount)
+        }
+    }
+
     enum Call: CaseIterable { case removeAll, removeTagged, removeOne }
 
     /// Segments with entries were given up, and the floor that says so could not be appended.
@@ -98,12 +114,13 @@ import Testing
             #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
             fault.set(nil)
             try #require(try store.fetch(forKey: "key 1") == nil)
-            try #require(try other.fetch(forKey: "key 1") != nil)
+            try #require(try Self.lastFloor(path) == 0)
             switch call {
             case .removeAll: try store.removeAll()
             case .removeTagged: try store.removeAll(tagged: "tag", removing: { _ in }, removed: { _ in })
             case .removeOne: try store.remove(forKey: "key 1")
             }
+            #expect(try Self.lastFloor(path) > 1)
             #expect(try other.fetch(forKey: "key 1") == nil)
         }
     }
@@ -200,7 +217,7 @@ import Testing
             #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
             fault.set(nil)
             try #require(store.current.reader.status.owesFloor)
-            try #require(try other.fetch(forKey: "key 1") != nil)
+            try #require(try Self.lastFloor(path) == 0)
             if byClosing {
                 try store.close()
             } else {
@@ -211,6 +228,7 @@ import Testing
                 try store.remove(forKey: "key 1")
                 #expect(!store.current.reader.status.owesFloor)
             }
+            #expect(try Self.lastFloor(path) > 1)
             #expect(try other.fetch(forKey: "key 1") == nil)
         }
     }

@@ -339,6 +339,60 @@ import Testing
         }
     }
 
+    /// Heads of records are damaged once more after the clock has passed the damage of their segment.
+    @Test func theLimitOfEntriesHoldsWhereASegmentIsDamagedTwice() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var random = SeededGenerator(seed: 7)
+            let store = try PackedStore(directory: path, create: true, settings: StoreSettings(countLimit: 20))
+            let file = path + "/" + Segment.fileName(1)
+            func damage(_ keys: [String]) throws {
+                for key in keys {
+                    let slot = try #require(store.current.index.slot(store.key(key).1))
+                    let handle = try #require(FileHandle(forUpdatingAtPath: file))
+                    try handle.seek(toOffset: UInt64(slot.place.offset) + 8)
+                    try handle.write(contentsOf: [0xAB, 0xAB])
+                    try handle.close()
+                }
+            }
+            for number in 0..<20 { try store.save(random.bytes(100), forKey: "first \(number)") }
+            try damage(["first 3"])
+            for number in 0..<15 { try store.save(random.bytes(100), forKey: "second \(number)") }
+            try damage(store.keys().sorted().enumerated().filter { $0.offset.isMultiple(of: 2) }.map(\.element))
+            for number in 0..<100 { try store.save(random.bytes(100), forKey: "third \(number)") }
+            #expect(try store.keys().count == 20)
+        }
+    }
+
+    /// Neither a whole segment that cannot be read nor a place in it keeps entries from being saved at a limit.
+    @Test(arguments: [StoreSettings(byteLimit: 1 << 19), StoreSettings(countLimit: 50)], [true, false])
+    func anUnreadablePlaceKeepsNoEntryFromBeingSaved(settings: StoreSettings, isWhole: Bool) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var random = SeededGenerator(seed: 4)
+            let fault = Fault()
+            let store = try PackedStore(directory: path, create: true, settings: settings, layer: fault.layer) {
+                KeyDigest(hashing: $0)
+            }
+            let user = User()
+            store.setUser(user)
+            for number in 0..<200 { try store.save(random.bytes(4_000), forKey: "former \(number)") }
+            store.finishUpkeep()
+            let slots = try (0..<200).compactMap { try store.current.index.slot(store.key("former \($0)").1) }
+            let name = Segment.fileName(try #require(slots.first).place.segment)
+            let readCount = Atomic<Int>(0)
+            fault.set { call in
+                guard call.operation == .read, call.name == name else { return false }
+                return isWhole || !readCount.add(1, ordering: .relaxed).newValue.isMultiple(of: 2)
+            }
+            for number in 0..<200 { try store.save(random.bytes(4_000), forKey: "key \(number)") }
+            store.finishUpkeep()
+            fault.set(nil)
+            #expect(try store.fetch(forKey: "key 199") != nil)
+            let statistics = try store.statistics()
+            #expect(statistics.entryCount <= settings.countLimit ?? .max)
+            #expect(statistics.byteCount <= settings.byteLimit ?? .max)
+        }
+    }
+
     /// The file of a segment is deleted under the store: the clock goes on behind it.
     @Test(arguments: [UInt32(1), 2]) func theLimitOfEntriesHoldsWithoutASegment(number: UInt32) throws {
         try withTemporaryDirectory(inMemory: true) { path in

@@ -24,6 +24,7 @@ struct SystemError: Error {
     //     flock, fcntl                 isLockedByOthers
     //     fallocate, fcntl, ftruncate  isUnsupported, isFull
     //     every call that opens        isOutOfDescriptors
+    //     read                         isDeviceFailure
 
     /// Nothing has the name.
     var isMissing: Bool { number == ENOENT }
@@ -63,6 +64,9 @@ struct SystemError: Error {
 
     /// The volume, or the user's quota on it, is full.
     var isFull: Bool { number == ENOSPC || number == EDQUOT }
+
+    /// The place of the device cannot be read or written.
+    var isDeviceFailure: Bool { number == EIO }
 
     /// The process, or the system, has no descriptor left.
     var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }

@@ -59,7 +59,8 @@ final class SnapshotWriter: Sendable {
         do throws(StoreError) {
             // Parts that could not be loaded seemed to be empty.
             guard reader.status.isIndexComplete else { throw file.incomplete() }
-            try file.replace(with: draft.name, of: session)
+            // Of a log that was replaced or made shorter meanwhile, it would be taken for the other one's.
+            try lock.withExclusiveLog { _ throws(StoreError) in try file.replace(with: draft.name, of: session) }
         } catch {
             session.discard(draft.name)
             throw error

@@ -21,8 +21,6 @@ struct LogFollower: Sendable {
     private var gap: SegmentGap?
     /// The tail's length when many bytes were found behind its last whole record; only a change reads them again.
     private var longByteCount: Int?
-    /// Where the log ended when it was opened, if its last record was damaged by then.
-    private var damagedEnd: RecordPlace?
     /// Whether the log is still being opened, when every segment is looked at, sealed or not.
     private var isOpening = true
 
@@ -39,19 +37,6 @@ struct LogFollower: Sendable {
     mutating func open(_ log: inout SegmentLog) throws(StoreError) {
         try follow(&log)
         isOpening = false
-    }
-
-    /// Notes whether the last record is damaged, once all that can be found of the log is known. A record that cannot be
-    /// read is damaged as well: it is no reason not to open the log.
-    mutating func noteEnd(of log: borrowing SegmentLog) {
-        guard let current = tail.current else { return }
-        let isIntact: Bool
-        do throws(SystemError) {
-            isIntact = try hasLastRecord(of: log, endingAt: current.end, in: current.segment)
-        } catch {
-            isIntact = false
-        }
-        damagedEnd = isIntact ? nil : tail.end
     }
 
     /// Applies every record that is not in the index yet.
@@ -91,7 +76,7 @@ struct LogFollower: Sendable {
                 // Wherever the scan ends, so that no record is applied twice.
                 defer { tail.set(current.segment, end: scanner.offset) }
                 while !log.chain.isSealed, let step = try scanner.next() { try take(step, in: &log) }
-                if !isOpening, scanner.offset == current.end, damagedEnd != tail.end {
+                if scanner.offset == current.end, size > current.end {
                     isIntact = try hasLastRecord(of: log, endingAt: current.end, in: current.segment)
                 }
             } catch {
@@ -110,9 +95,10 @@ struct LogFollower: Sendable {
 
     /// Whether the last known record is still where it was.
     ///
-    /// If it was there when the log was opened, and is not any more, another process has made the tail shorter, and has
-    /// appended a record that goes beyond the known end: the bytes there look like a write that was cut short, and are the
-    /// middle of that record.
+    /// Otherwise another process, which could not read that record, may have made the tail shorter, and have appended a record
+    /// that goes beyond the known end: the bytes there look like a write that was cut short, and are the middle of that
+    /// record. The log is opened anew then, without its snapshot if the record is the snapshot's last: so every process comes
+    /// to the same end.
     private func hasLastRecord(
         of log: borrowing SegmentLog,
         endingAt end: Int,

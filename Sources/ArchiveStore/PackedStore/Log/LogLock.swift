@@ -84,8 +84,19 @@ final class LogLock: Sendable {
         if tail.end != former { lease.noteOthers() }
         // Records must be appended to the file that other processes find.
         if try isRemoved() { throw status.stale() }
-        try state.log.cutPartialRecord()
+        try cutEnd(of: &state)
         try state.log.removeLeftovers()
+    }
+
+    /// Cuts off the bytes behind the last record: one that a killed process has written in part, or damaged ones, whose keys
+    /// must not have their former entries again.
+    private func cutEnd(of state: inout LogState) throws(StoreError) {
+        guard let current = tail.current, try segments.byteCount(of: current.segment) > current.end else { return }
+        if state.log.lostHashes.isEmpty {
+            let losses = LossFinder(reader: state.log.reader, tail: tail, follower: state.follower)
+            try losses.findDamagedTail(of: &state.log)
+        }
+        try state.log.cutPartialRecord()
     }
 
     /// Whether the tail's file still exists, and nothing was appended to it. One `statx`.
@@ -126,7 +137,21 @@ final class LogLock: Sendable {
         // Following leaves behind a segment that another process has given up.
         if try isRemoved() { try follow() }
         if try isRemoved() { throw status.stale() }
+        try checkFirstSegment()
         if try !folder.isCurrent() { throw status.stale() }
+    }
+
+    /// Has the log opened anew if the file of its first segment is gone and no record says so: the process that gave it up was
+    /// killed before there was room for a floor. The segment's entries could be read for as long as it is open here.
+    private func checkFirstSegment() throws(StoreError) {
+        let first = status.firstLiveSegment
+        guard first > 0, let last = tail.number, first < last else { return }
+        let isThere = try attempt("looking for a segment", segments.path(first)) { () throws(SystemError) in
+            try folder.root.status(Segment.fileName(first)) != nil
+        }
+        if isThere { return }
+        try follow()
+        if status.firstLiveSegment == first { throw status.stale() }
     }
 
     /// The longest time for which a moved directory is not noticed, in nanoseconds.

@@ -4,13 +4,11 @@ import Foundation
 struct LogStart {
     /// The snapshot that the index comes from.
     private(set) var snapshot: IndexSnapshot?
-    /// A snapshot with a position in a segment that does not exist any more.
-    private(set) var laterSnapshot: IndexSnapshot?
+    /// A snapshot that the index does not come from.
+    private(set) var otherSnapshot: IndexSnapshot?
     /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
     private(set) var snapshotIsForeign = false
     private(set) var tail: LogTail.Position?
-    /// Whether the tail ends before the snapshot's position, so that nothing may be appended to it.
-    private(set) var isSealed = false
     private(set) var previous: PreviousRecord?
     private(set) var firstLiveSegment: UInt32 = 0
     /// Files of segments before the first one that still exist.
@@ -34,26 +32,18 @@ struct LogStart {
         firstLiveSegment = first
         orphanedSegments = latest.orphans
 
-        let snapshot = usesSnapshot ? try snapshotFile.open() : nil
-        if let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
-            let segment = try segments.segment(snapshot.position.segment)
+        let snapshot = try snapshotFile.open()
+        if usesSnapshot, let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
+            let segment = try segments.segment(snapshot.position.segment),
+            try segments.byteCount(of: segment) >= Int(snapshot.position.offset)
         {
-            let size = try segments.byteCount(of: segment)
             self.snapshot = snapshot
-            // Records that were cut off stay in the index: they read as damaged, not as their former versions. The log
-            // continues in another segment, so that no new record takes their place.
-            isSealed = size < Int(snapshot.position.offset)
-            let end = min(size, Int(snapshot.position.offset))
-            tail = LogTail.Position(segment: segment, end: end)
+            tail = LogTail.Position(segment: segment, end: Int(snapshot.position.offset))
             previous = snapshot.previous
             byteCounts = latest.byteCounts.filter { $0.key < segment.number }
         } else if let segment = try segments.segment(first) {
-            snapshotIsForeign = snapshot.map { $0.position.segment > last } ?? !usesSnapshot
-            if let snapshot, snapshot.position.segment > last {
-                // Was its segment begun after the listing?
-                guard try segments.numbers().last == last else { throw LogStatus.stale(folder.path) }
-                laterSnapshot = snapshot
-            }
+            snapshotIsForeign = !usesSnapshot || snapshot.map { $0.position.segment >= first } ?? false
+            otherSnapshot = snapshot
             tail = LogTail.Position(segment: segment, end: segment.headerByteCount ?? 0)
         }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Finds records that are missing at the end of a log when it is opened.
+/// Finds records that are missing at the end of a log: when it is opened, and before the bytes there are cut off.
 ///
 /// No later record names the damaged one at the end. So that a key's former entry is not taken for its latest, such
 /// keys count as damaged, and the next change appends a loss for each.
@@ -72,10 +72,10 @@ struct LossFinder {
     private static let mostHashes = 1 << 12
     private static let mostCheckedBytes = 1 << 28
 
-    /// Finds the keys of records in missing last segments, where a snapshot was written after they were begun.
+    /// Finds the keys of records that are missing from the end of the log, where a snapshot knows of them.
     ///
-    /// - Parameter snapshot: the index at a position behind all segments, so that every key must be as it says.
-    func findMissingSegments(by snapshot: IndexSnapshot, in log: inout SegmentLog) {
+    /// - Parameter snapshot: the index at a position behind the end, so that every key must be as it says.
+    func findMissingEnd(by snapshot: IndexSnapshot, in log: inout SegmentLog) {
         for part in 0..<PackedIndex.partCount {
             // A damaged part tells nothing.
             guard let known = snapshot.table(part: part, firstLiveSegment: 0) else { continue }
@@ -88,7 +88,7 @@ struct LossFinder {
                     places[slot.hash] = nil
                 }
             }
-            // Keys missing from the index were in the missing segments.
+            // Keys missing from the index were in the missing records.
             markLost(lost.union(places.keys), in: &log)
         }
     }

@@ -84,10 +84,13 @@ struct OpenedLog {
         )
         try follower.open(&log)
         let losses = LossFinder(reader: reader, tail: tail, follower: follower)
-        if let snapshot = start.laterSnapshot { losses.findMissingSegments(by: snapshot, in: &log) }
+        if let snapshot = start.otherSnapshot, snapshot.position > tail.end {
+            // A process that empties the log removes it before.
+            guard try log.snapshot.open()?.position == snapshot.position else { throw status.stale() }
+            losses.findMissingEnd(by: snapshot, in: &log)
+        }
         try losses.findDamagedTail(of: &log)
         log.takeOwedFloor()
-        follower.noteEnd(of: log)
         // Entries cached in memory before may be of another log.
         log.index.noteAnyChange()
     }

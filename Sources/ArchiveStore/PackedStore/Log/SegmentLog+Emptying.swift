@@ -53,12 +53,14 @@ extension SegmentLog {
             lostHashes = []
             previous = nil
             self.tail.set(segment, end: headerByteCount)
-            bestEffort("where there is no room for it, other processes notice the next record") {
+            bestEffort("where there is no room for it, the file goes as well") {
                 () throws(StoreError) in
                 repeat {
                     try appendFloor(segment.number, hidesEntries: true)
                 } while !owesFloor && self.tail.current.map { formerEnds.contains($0.end) } == true
             }
+            // A process that has come no further than to the start of the tail would see no change.
+            if owesFloor { try chain.removeFile(of: segment.number) }
             // The log that is opened now must not append it alone: it may end where a record ended before.
             owedRemovals.setFloor(0)
         }

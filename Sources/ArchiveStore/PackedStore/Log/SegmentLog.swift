@@ -53,7 +53,6 @@ struct SegmentLog: Sendable {
             orphanedSegments: start.orphanedSegments
         )
         for (number, byteCount) in start.byteCounts { chain.setByteCount(byteCount, of: number) }
-        chain.isSealed = start.isSealed
         index = LogIndex(reader.index)
         snapshotIsForeign = start.snapshotIsForeign
         previous = start.previous
@@ -106,7 +105,7 @@ struct SegmentLog: Sendable {
     ///
     /// - Precondition: no other process changes the log.
     mutating func append(_ draft: inout RecordDraft) throws(StoreError) -> RecordPlace {
-        try appendOwedRecords()
+        try appendOwedRecords(before: draft.byteCount)
         let tail = try tail(for: draft.byteCount)
         let place = setPlace(of: &draft, in: tail.segment, at: tail.end, after: previous)
         try write(draft.content, to: tail)
@@ -126,7 +125,7 @@ struct SegmentLog: Sendable {
     ) throws(StoreError) -> [RecordPlace] {
         let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
         guard byteCount > 0 else { return [] }
-        try appendOwedRecords()
+        try appendOwedRecords(before: byteCount)
         let tail = try tail(for: byteCount)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
@@ -156,10 +155,12 @@ struct SegmentLog: Sendable {
     }
 
     /// Appends the records for which there was no room until now.
-    mutating func appendOwedRecords() throws(StoreError) {
+    ///
+    /// - Parameter byteCount: the bytes of the record to append then, which has the room within the limit before removals.
+    mutating func appendOwedRecords(before byteCount: Int = 0) throws(StoreError) {
         try appendLosses()
         try appendOwedFloorIfThereIsRoom()
-        try appendUntoldRemovals()
+        try appendUntoldRemovals(before: byteCount)
     }
 
     private func setPlace(
@@ -189,11 +190,12 @@ struct SegmentLog: Sendable {
         self.tail.extend(to: tail.end + content.count)
     }
 
-    /// Cuts off the partial record of a process that was killed while it wrote.
+    /// Cuts off the bytes behind the last record.
     func cutPartialRecord() throws(StoreError) {
         guard let tail = tail.current else { return }
+        try checkSnapshot()
         do {
-            if try tail.segment.file.byteCount() > tail.end { try tail.segment.file.truncate(to: tail.end) }
+            try tail.segment.file.truncate(to: tail.end)
         } catch {
             throw failure(error, in: tail.segment, "cutting a segment")
         }
@@ -234,6 +236,17 @@ struct SegmentLog: Sendable {
         return .init(place: place, previous: previous)
     }
 
+    /// Has the log opened anew if there is a snapshot of a place behind its end: the snapshot knows of records that are
+    /// missing, and is not of this log any more once other records follow.
+    private func checkSnapshot() throws(StoreError) {
+        if snapshotIsForeign { return }
+        var known: IndexSnapshot?
+        bestEffort("as without a snapshot, records that are missing are not known") { () throws(StoreError) in
+            known = try snapshot.open()
+        }
+        if let known, known.position > tail.end { throw status.stale() }
+    }
+
     // MARK: Segments
 
     /// The segment to append `byteCount` more bytes to; a new one if the tail has no room.
@@ -251,6 +264,7 @@ struct SegmentLog: Sendable {
         let former = tail.current
         let number = (former?.segment.number ?? chain.firstLiveSegment) + 1
         guard number <= Segment.largestNumber else { throw try removeAllSegments() }
+        try checkSnapshot()
         let fileName = Segment.fileName(number)
         let session = try folder.session()
         let header = SegmentHeader.bytes(
@@ -373,13 +387,15 @@ struct SegmentLog: Sendable {
     }
 
     /// Appends the removals that were written over entries where they stood, of keys that still have no entry.
-    private mutating func appendUntoldRemovals() throws(StoreError) {
+    private mutating func appendUntoldRemovals(before byteCount: Int) throws(StoreError) {
         guard owedRemovals.hasUntold else { return }
+        let budget = SpaceBudget(settings)
         var untold = owedRemovals.takeUntold()
         defer { for (digest, key) in untold { owedRemovals.addUntold(key, digest) } }
         for (digest, key) in untold {
             if try hasNoEntry(digest) {
                 var removal = RecordDraft.removal(key: key, hash: digest.high)
+                guard budget.fits(removal.byteCount + byteCount, in: self) else { return }
                 do throws(StoreError) {
                     _ = try append(&removal)
                 } catch {

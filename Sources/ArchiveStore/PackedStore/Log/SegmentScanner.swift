@@ -100,8 +100,14 @@ struct SegmentScanner {
     private mutating func load(_ offset: Int, _ count: Int) throws(SystemError) {
         let needed = min(offset + count, end)
         if offset >= windowStart, needed <= windowStart + window.count { return }
-        let wanted = min(max(Self.chunk, count), end - offset)
-        window = try segment.file.read(wanted, at: offset)
+        var wanted = min(max(Self.chunk, count), end - offset)
+        do throws(SystemError) {
+            window = try segment.file.read(wanted, at: offset)
+        } catch {
+            // A place that cannot be read keeps no record before it from being read.
+            wanted = needed - offset
+            window = try segment.file.read(wanted, at: offset)
+        }
         windowStart = offset
         // The file was made shorter.
         if window.count < wanted { end = offset + window.count }

@@ -5,8 +5,8 @@
 struct EvictionClock: Sendable {
     private let reader: RecordReader
     private var hand: SegmentScanner?
-    /// The damaged segments whose slots were looked at.
-    private var cleanedSegments: Set<UInt32> = []
+    /// Whether the slots of the hand's segment were looked at since the hand came there, because of damage.
+    private var isCleaned = false
 
     private static let mostRounds = 4
 
@@ -42,16 +42,24 @@ struct EvictionClock: Sendable {
                 hand = scanner
                 return LocatedRecord(slot: slot, record: record, bytes: [])
             }
-            if scanner.offset < scanner.end { try dropUnreadable(in: number, of: &log) }
+            if scanner.offset < scanner.end {
+                try dropUnreadable(in: number, of: &log)
+                if let next = nextEntry(in: number, behind: scanner.offset) {
+                    hand = try self.scanner(at: number, from: next, in: log)
+                    continue
+                }
+            }
             hand = try self.scanner(from: log.chain.next(after: number), in: &log)
         }
         return nil
     }
 
+    /// The next step; `nil` as well before a place that cannot be read.
     private func step(of scanner: inout SegmentScanner) throws(StoreError) -> SegmentScanner.Step? {
         do {
             return try scanner.next()
         } catch {
+            if error.isDeviceFailure { return nil }
             throw StoreError(error, path: reader.segments.path(scanner.segment.number), action: "making room")
         }
     }
@@ -69,12 +77,12 @@ struct EvictionClock: Sendable {
     /// Starts at the first segment again if the hand is in a segment that is given up.
     mutating func leaveSegments(upTo number: UInt32) {
         if hand?.segment.number ?? .max <= number { hand = nil }
-        cleanedSegments = cleanedSegments.filter { $0 > number }
     }
 
-    /// Drops the slots of records that cannot be read, once for each damaged segment.
+    /// Drops the slots of records that cannot be read, once each time the hand passes a damaged segment.
     private mutating func dropUnreadable(in number: UInt32, of log: inout SegmentLog) throws(StoreError) {
-        guard cleanedSegments.insert(number).inserted else { return }
+        if isCleaned { return }
+        isCleaned = true
         var slots: [IndexSlot] = []
         reader.index.forEachPart { table in
             table.forEachSlot { if $0.place.segment == number { slots.append($0) } }
@@ -83,10 +91,22 @@ struct EvictionClock: Sendable {
             do throws(StoreError) {
                 if try reader.read(slot, .head) != nil { continue }
             } catch {
-                guard error.code == .corrupted else { throw error }
+                guard error.code == .corrupted || error.isDeviceFailure else { throw error }
             }
             log.index.remove(slot)
         }
+    }
+
+    /// Where the next entry of a segment stands, as the index has it; `nil` if there is none behind `offset`.
+    private func nextEntry(in number: UInt32, behind offset: Int) -> Int? {
+        var next: UInt32?
+        reader.index.forEachPart { table in
+            table.forEachSlot { slot in
+                guard slot.place.segment == number, Int(slot.place.offset) > offset else { return }
+                next = min(next ?? .max, slot.place.offset)
+            }
+        }
+        return next.map(Int.init)
     }
 
     /// The start of the first segment from one on; `nil` behind the tail. Drops the slots of segments whose files were
@@ -95,9 +115,10 @@ struct EvictionClock: Sendable {
         -> SegmentScanner?
     {
         var next = number
+        isCleaned = false
         while let number = next {
             if let scanner = try scanner(at: number, in: log) { return scanner }
-            if cleanedSegments.insert(number).inserted { log.index.removeSegment(number) }
+            log.index.removeSegment(number)
             next = log.chain.next(after: number)
         }
         return nil

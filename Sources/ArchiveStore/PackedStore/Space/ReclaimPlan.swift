@@ -64,6 +64,13 @@ struct ReclaimPlan {
         evictions.expired.append(entry)
     }
 
+    /// Whether entries that cannot be read because of an error are dropped. Where entries are evicted, they would be soon;
+    /// and no save finds room while their segment stays.
+    func dropsEntries(unreadableFor error: StoreError) -> Bool {
+        if case .all = policy { return false }
+        return error.isDeviceFailure
+    }
+
     /// Drops an entry that cannot be read.
     mutating func dropDamaged(_ slot: IndexSlot) { dropped.append(slot) }
 }

@@ -228,7 +228,8 @@ extension Reclaimer {
             }
             if isWhole, scanner.offset == byteCount { return }
         } catch let error as SystemError {
-            throw StoreError(error, path: segments.path(segment.number), action: "giving up a segment")
+            let failure = StoreError(error, path: segments.path(segment.number), action: "giving up a segment")
+            guard plan.dropsEntries(unreadableFor: failure) else { throw failure }
         } catch let error as StoreError {
             throw error
         } catch {
@@ -255,7 +256,8 @@ extension Reclaimer {
                 else { continue }
                 try decide(on: slot, record: found.record, bytes: found.bytes, in: &plan, now: now)
             } catch {
-                guard error.code == .corrupted || error.code == .tooLarge else { throw error }
+                let isDamaged = error.code == .corrupted || error.code == .tooLarge
+                guard isDamaged || plan.dropsEntries(unreadableFor: error) else { throw error }
                 plan.dropDamaged(slot)
             }
         }

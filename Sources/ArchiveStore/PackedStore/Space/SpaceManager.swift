@@ -171,10 +171,15 @@ final class SpaceManager: Sendable {
         return try attempt("making room", reader.segments.path(number)) { () throws(SystemError) in
             var entries: [(slot: IndexSlot, key: String)] = []
             var scanner = SegmentScanner(segment, to: size)
-            while let step = try scanner.next() {
-                guard case .record(let record, let place) = step, record.kind == .entry else { continue }
-                guard let slot = reader.slot(of: record, at: place) else { continue }
-                entries.append((slot, String(decoding: record.key, as: UTF8.self)))
+            do throws(SystemError) {
+                while let step = try scanner.next() {
+                    guard case .record(let record, let place) = step, record.kind == .entry else { continue }
+                    guard let slot = reader.slot(of: record, at: place) else { continue }
+                    entries.append((slot, String(decoding: record.key, as: UTF8.self)))
+                }
+            } catch {
+                // The rest is not spared.
+                guard error.isDeviceFailure else { throw error }
             }
             return entries
         }
