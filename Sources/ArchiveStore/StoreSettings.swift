@@ -61,9 +61,9 @@ package protocol StoreUser: AnyObject, Sendable {
     func didExpire(_ entry: EntryInformation)
     /// A save that had returned failed.
     ///
-    /// - Parameter leavesStale: whether the entry that the save was to replace may still be there, and must not be
-    ///   used.
-    func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool)
+    /// - Parameter save: the save's number, if the entry that it was to replace may still be there, and must not be used;
+    ///   `nil` if that is gone.
+    func didFail(toSave key: String, _ error: StoreError, leavingStale save: Int?)
     /// All entries are gone, but not by a call of this store: its directory was removed, or another one put in its
     /// place.
     func didLoseEntries()
@@ -72,7 +72,7 @@ package protocol StoreUser: AnyObject, Sendable {
 extension StoreUser {
     package func takeUses(of key: String) -> UInt8 { 0 }
     package func didExpire(_ entry: EntryInformation) { didEvict(entry) }
-    package func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {}
+    package func didFail(toSave key: String, _ error: StoreError, leavingStale save: Int?) {}
     package func didLoseEntries() {}
 }
 

@@ -16,26 +16,26 @@ extension Cache {
         let key = try entryKey(key)
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
-        return try fetch(key, expired: found != nil)
+        return try fetch(key, useless: found)
     }
 
     /// Reads the store, or compares memory's entry with it.
     ///
-    /// - Parameter expired: whether memory has an entry that has expired.
-    private func fetch(_ key: EntryKey, expired: Bool) throws(CacheError) -> Value? {
+    /// - Parameter useless: the entry that memory has, and that has expired; `nil` if there is none.
+    private func fetch(_ key: EntryKey, useless: MemoryEntry?) throws(CacheError) -> Value? {
         if followsOthers, let entry = try core.compare(key) { return try hit(entry) }
-        return try finish(core.read(key, expired: expired), key)
+        return try finish(core.read(key, useless: useless), key)
     }
 
     /// As its blocking twin, but suspends.
     private nonisolated(nonsending) func fetch(
         suspending key: EntryKey,
-        expired: Bool
+        useless: MemoryEntry?
     ) async throws(CacheError) -> Value? {
         if followsOthers, core.hasDoubts, let entry = try await core.compare([key], isUrgent: false)[0].get() {
             return try hit(entry)
         }
-        let reads = await core.read([(key, expired)], allowsStale: false)
+        let reads = await core.read([(key, useless)], allowsStale: false)
         return try finish(reads[0].get(), key)
     }
 
@@ -58,7 +58,7 @@ extension Cache {
         let key = try entryKey(key)
         let found = try find(key)
         if let found, isHit(found) { return try value(of: found) }
-        return try await fetch(suspending: key, expired: found != nil)
+        return try await fetch(suspending: key, useless: found)
     }
 
     // MARK: Memory alone
@@ -101,7 +101,7 @@ extension Cache {
     public func fetch(forKey key: some CacheKey, freshness: FetchFreshness) throws(CacheError) -> Value? {
         let entryKey = try entryKey(key)
         guard freshness == .latest, try beginLatest(entryKey) else { return try fetch(forKey: key) }
-        return try fetch(entryKey, expired: false)
+        return try fetch(entryKey, useless: nil)
     }
 
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired; of a cache on a server, the value
@@ -114,7 +114,7 @@ extension Cache {
     ) async throws(CacheError) -> Value? {
         let entryKey = try entryKey(key)
         guard freshness == .latest, try beginLatest(entryKey) else { return try await fetch(forKey: key) }
-        return try await fetch(suspending: entryKey, expired: false)
+        return try await fetch(suspending: entryKey, useless: nil)
     }
 
     /// - Returns: whether the store is to be asked.
@@ -201,8 +201,8 @@ extension Cache {
     /// Several keys, as far as memory has their values.
     private struct Lookup {
         var results: [Result<Value?, CacheError>] = []
-        /// The keys that the store is asked for, and whether memory has an entry that has expired.
-        var unknown: [(key: EntryKey, expired: Bool)] = []
+        /// The keys that the store is asked for, and the entries of memory that cannot be used.
+        var unknown: [(key: EntryKey, useless: MemoryEntry?)] = []
         /// The places of their results.
         var places: [Int] = []
     }
@@ -218,7 +218,7 @@ extension Cache {
             if let found, let value = try hitValue(found) {
                 lookup.results.append(.success(value))
             } else {
-                lookup.unknown.append((key, found != nil))
+                lookup.unknown.append((key, found))
                 lookup.places.append(lookup.results.count)
                 lookup.results.append(.success(nil))
             }
@@ -267,7 +267,7 @@ extension Cache {
 
     /// Reads entries and decodes them: a part of them each processor, from the disk to the value, or all by one call where a
     /// server is asked.
-    private func readTogether(_ wanted: [(key: EntryKey, expired: Bool)]) -> [Result<Value?, CacheError>] {
+    private func readTogether(_ wanted: [(key: EntryKey, useless: MemoryEntry?)]) -> [Result<Value?, CacheError>] {
         if core.remote != nil { return finish(core.readTogether(wanted), wanted.map { $0.key }) }
         return inParts(wanted.indices) { places in
             let part = Array(wanted[places])

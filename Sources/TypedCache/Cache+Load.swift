@@ -156,7 +156,7 @@ extension Cache {
         for plan: LoadPlan<Value>
     ) async throws(CacheError) -> Found {
         var found = Found()
-        var unknown: [(key: EntryKey, expired: Bool)] = []
+        var unknown: [(key: EntryKey, useless: MemoryEntry?)] = []
         var due: [LoadPlan<Value>.Due] = []
         for key in keys {
             let known = try find(key)
@@ -164,7 +164,7 @@ extension Cache {
                 found.values[key.text] = value
                 if plan.isDue(known) { due.append(.init(key: key, deadline: known.freshUntil)) }
             } else {
-                unknown.append((key, known != nil))
+                unknown.append((key, known))
             }
         }
         if followsOthers, !unknown.isEmpty, core.hasDoubts {
@@ -182,12 +182,12 @@ extension Cache {
     ///
     /// - Returns: the keys to be read.
     private nonisolated(nonsending) func compareAll(
-        _ keys: [(key: EntryKey, expired: Bool)],
+        _ keys: [(key: EntryKey, useless: MemoryEntry?)],
         into found: inout Found,
         due: inout [LoadPlan<Value>.Due],
         for plan: LoadPlan<Value>
-    ) async throws(CacheError) -> [(key: EntryKey, expired: Bool)] {
-        var left: [(key: EntryKey, expired: Bool)] = []
+    ) async throws(CacheError) -> [(key: EntryKey, useless: MemoryEntry?)] {
+        var left: [(key: EntryKey, useless: MemoryEntry?)] = []
         for (key, result) in zip(keys, await core.compare(keys.map(\.key), isUrgent: true)) {
             do throws(CacheError) {
                 guard let entry = try result.get() else {

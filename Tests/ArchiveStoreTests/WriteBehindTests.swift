@@ -87,8 +87,8 @@ import Testing
 
         func isInUse(_ key: String) -> Bool { false }
         func didEvict(_ entry: EntryInformation) {}
-        func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
-            failures.withLock { $0.append((key, leavesStale)) }
+        func didFail(toSave key: String, _ error: StoreError, leavingStale save: Int?) {
+            failures.withLock { $0.append((key, save != nil)) }
         }
     }
 
@@ -389,7 +389,7 @@ import Testing
 
         func isInUse(_ key: String) -> Bool { false }
         func didEvict(_ entry: EntryInformation) {}
-        func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
+        func didFail(toSave key: String, _ error: StoreError, leavingStale save: Int?) {
             isTold.signal()
             _ = mayGoOn.wait(timeout: .now() + .milliseconds(100))
             failures.withLock { $0.append(key) }
@@ -404,7 +404,7 @@ import Testing
 
         func isInUse(_ key: String) -> Bool { false }
         func didEvict(_ entry: EntryInformation) {}
-        func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) { act() }
+        func didFail(toSave key: String, _ error: StoreError, leavingStale save: Int?) { act() }
     }
 
     /// The value from before a save that was accepted is not seen until the user knows that it must be hidden.

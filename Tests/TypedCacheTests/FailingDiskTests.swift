@@ -146,6 +146,31 @@ import Testing
         #expect(try await cities.remove(forKey: "a") == isSaved)
     }
 
+    enum End: CaseIterable, Sendable { case save, load, removeTagged, removeChosen, remove }
+
+    /// Two caches of the directory load the same keys.
+    @Test(arguments: End.allCases) func eachCacheKeepsItsOwn(end: End) async throws {
+        let store = try failingStore()
+        let (cities, other) = (cache(over: store), cache(over: store))
+        for _ in 0..<3 {
+            #expect(try await fetch(cities, tags: ["t"]) == 1)
+            #expect(try await fetch(other, tags: ["t"]) == 2)
+        }
+        // A change that the disk takes counts in both.
+        store.interfere { $0.save = nil }
+        switch end {
+        case .save: try await cities.save(City(name: "saved", population: 3), forKey: "a")
+        case .load:
+            other.trimMemory(toCount: 0)
+            #expect(try await fetch(other) == 3)
+        case .removeTagged: #expect(try await cities.removeAll(tagged: "t") == 2)
+        case .removeChosen: #expect(try await cities.removeAll { _ in true } == 2)
+        case .remove: #expect(try await cities.remove(forKey: "a"))
+        }
+        let expected = end == .save || end == .load ? 3 : nil
+        for cache in [cities, other] { #expect(try await cache.fetch(forKey: "a")?.population == expected) }
+    }
+
     @Test func withinTheLimitsOfMemory() async throws {
         let cities = cache(over: try failingStore(), memory: MemorySettings(countLimit: 3))
         for number in 0..<20 { _ = try await fetch(cities, "\(number)", tags: ["t"]) }

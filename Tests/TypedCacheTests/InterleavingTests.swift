@@ -83,27 +83,25 @@ import Testing
         #expect(runs.all.count == 1)
     }
 
-    /// An expired value was found in memory, and the disk refuses a newer one before it is read.
-    @Test func aRefusedValueStaysThoughTheFormerOneHadExpired() throws {
+    /// An expired value was found in memory, and another one comes before the disk is read: saved, or refused by the disk.
+    @Test(arguments: [false, true]) func aValueStaysThoughTheFormerOneHadExpired(isRefused: Bool) throws {
         let key = try EntryKey("a")
         let table = EntryTable()
         defer { table.deallocate() }
         var tier = MemoryTier(settings: MemorySettings(), table: table)
-        let information = EntryInformation.refused("a")
         func save(isRefused: Bool) -> MemoryEntry {
             let entry = ValueEntry(2, key: key, cost: 1, deadline: 10, timing: nil)
             let save = tier.beginWrite(key)
-            _ = tier.endWrite(key, since: save.start, .keep, keeping: entry, unsaved: isRefused ? information : nil)
+            let information = isRefused ? EntryInformation.refused("a") : nil
+            _ = tier.endWrite(key, since: save.start, keeping: entry, unsaved: information)
             return entry
         }
-        let refused = save(isRefused: true)
-        #expect(tier.removeUseless(key, at: 9) == nil)
-        #expect(table.entry(forKey: key) === refused)
-        #expect(tier.removeUseless(key, at: 10) === refused)
-        // One on disk is found there again.
-        let saved = save(isRefused: false)
-        #expect(tier.removeUseless(key, at: 9) === saved)
-        #expect(table.entry(forKey: key) == nil)
+        let former = save(isRefused: !isRefused)
+        let later = save(isRefused: isRefused)
+        #expect(tier.removeUseless(former) == nil)
+        #expect(table.entry(forKey: key) === later && tier.isUnsaved(key) == isRefused)
+        #expect(tier.removeUseless(later) === later)
+        #expect(table.entry(forKey: key) == nil && !tier.isUnsaved(key))
     }
 
     @Test func aRemovalOfAnExpiredValueThatFailsHidesNoneThatWasSavedMeanwhile() throws {
@@ -153,6 +151,36 @@ import Testing
         try await writer.flush()
         #expect(try await writer.fetch(forKey: "a")?.population == 2)
         #expect(try await reader.fetch(forKey: "a")?.population == 2)
+    }
+
+    /// Entries on disk are chosen, and one is removed for which the disk has refused a newer value meanwhile.
+    @Test(.timeLimit(.minutes(1))) func aRefusedValueOutlivesTheFormerOneThatWasChosen() async throws {
+        let store = try WatchedStore(directory)
+        let cities = cache(over: store)
+        let expiration = Expiration.after(.seconds(10)).servingStaleOnError(for: .seconds(1_000))
+        try await cities.save(city(1), forKey: "a", expiration: expiration)
+        clock.advance(by: 20)
+        let once = Once()
+        store.interfere { interference in
+            interference.save = { _ throws(StoreError) in throw WatchedStore.failure }
+            interference.list = { _ throws(StoreError) in
+                once {
+                    let isLoaded = DispatchSemaphore(value: 0)
+                    Task {
+                        _ = try? await cities.fetch(forKey: "a", expiration: expiration) {
+                            City(name: "x", population: 2)
+                        }
+                        isLoaded.signal()
+                    }
+                    isLoaded.wait()
+                }
+            }
+        }
+        let limit = clock.now - 10
+        #expect(try await cities.removeAll { $0.storedAt < limit } == 1)
+        #expect(try await cities.fetch(forKey: "a")?.population == 2)
+        #expect(try await cities.removeAll { _ in true } == 1)
+        #expect(try await cities.fetch(forKey: "a") == nil)
     }
 
     @Test func removingAllTakesNoTombstoneAwayThatCameLater() throws {

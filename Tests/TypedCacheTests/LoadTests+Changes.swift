@@ -144,6 +144,58 @@ extension LoadTests {
         for cache in [cities, other] { #expect(try await cache.fetch(forKey: "a") == nil) }
     }
 
+    // MARK: Later loads
+
+    /// A later fetch may not join the first load, whose tags nobody knows, and its value is the newer one.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func ofTwoLoadsTheLaterOneIsKept(laterEndsFirst: Bool) async throws {
+        let cities = try cache()
+        let sources = ["older", "newer"].map { name in
+            Source(.success(City(name: name, population: 1)), isOpen: false)
+        }
+        var loads: [Task<City, any Error>] = []
+        for source in sources {
+            loads.append(Task { try await cities.fetch(forKey: "a") { _ in .new(try await source.load()) } })
+            await source.hasRun(1)
+            try await cities.removeAll(tagged: "unrelated")
+        }
+        for index in laterEndsFirst ? [1, 0] : [0, 1] {
+            sources[index].open()
+            #expect(try await loads[index].value.name == (index == 0 ? "older" : "newer"))
+        }
+        for cache in [cities, try cache()] { #expect(try await cache.fetch(forKey: "a")?.name == "newer") }
+    }
+
+    /// Its producer was done before.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func aLoadThatIsGivenUpWhileItSavesGivesWayToALaterOne(hasPassedConditions: Bool) async throws {
+        let store = AgreementTests.TestStore()
+        let cities = Cache<City>(over: store, clock: clock)
+        let (saves, save) = AsyncStream.makeStream(of: Void.self)
+        let mayGoOn = DispatchSemaphore(value: 0)
+        let wait: @Sendable () -> Void = {
+            save.yield()
+            mayGoOn.wait()
+        }
+        if hasPassedConditions {
+            store.duringSave.withLock { $0 = wait }
+        } else {
+            store.beforeSave.withLock { $0 = wait }
+        }
+        let former = Task { try await cities.fetch(forKey: "a") { City(name: "older", population: 1) } }
+        for await _ in saves { break }
+        former.cancel()
+        await #expect(throws: CancellationError.self) { try await former.value }
+        // Several keys: the queue of the one is held up.
+        let later = try await cities.fetch(forKeys: ["a", "b"]) { keys in
+            mayGoOn.signal()
+            return Dictionary(uniqueKeysWithValues: keys.map { ($0, City(name: "newer", population: 1)) })
+        }
+        #expect(later["a"]?.name == "newer")
+        #expect(try await cities.fetch(forKey: "a")?.name == "newer")
+        #expect(try await cities.fetch(forKey: "a", freshness: .latest)?.name == "newer")
+    }
+
     // MARK: Removals by tag
 
     enum Place: CaseIterable, Sendable { case packed, files, memory }

@@ -44,7 +44,7 @@ import Testing
                 if !isKnown { underWay.append(Operation(start: tier.beginWrite(key).start, isWrite: true)) }
             case 4: change(isRemoval: Int.random(in: 0..<4, using: &random) == 0)
             // Now and then a change is told of.
-            case 5: _ = tier.invalidate(key, tombstone: .keep)
+            case 5: _ = tier.invalidate(key)
             default:
                 guard let chosen else { continue }
                 guard let place = underWay[chosen].place else {
@@ -54,7 +54,7 @@ import Testing
                 }
                 let operation = underWay.remove(at: chosen)
                 if operation.isWrite {
-                    _ = tier.endWrite(key, since: operation.start, .keep, keeping: entry(place))
+                    _ = tier.endWrite(key, since: operation.start, keeping: entry(place))
                 } else {
                     let found = entry(place)
                     _ = tier.endRead(key, operation.start, keeping: found, isMissing: found == nil)
@@ -93,19 +93,19 @@ import Testing
             entry.version = version
             return entry
         }
-        let load = tier.beginRead(key)
+        let load = tier.beginLoad(key)
         let begun = tier.beginWrite(key, after: load, tags: [])
         let save = try #require(begun)
         let refused = entry(2, version: 0)
         let information = EntryInformation.refused("key")
-        _ = tier.endWrite(key, since: save.start, .keep, keeping: refused, unsaved: information)
+        _ = tier.endWrite(key, since: save.start, keeping: refused, unsaved: information)
         let read = tier.beginRead(key)
         _ = tier.endRead(key, read, keeping: isMissing ? nil : entry(1, version: 7), isMissing: isMissing)
         #expect(table.hit(key) === refused)
         #expect(tier.isUnsaved(key))
         _ = tier.endLoad(key, load, keeping: nil)
         // A load that begins later is later than both.
-        let next = tier.beginRead(key)
+        let next = tier.beginLoad(key)
         let renewed = entry(1, version: 8)
         _ = tier.endLoad(key, next, keeping: renewed)
         #expect(table.hit(key) === renewed)

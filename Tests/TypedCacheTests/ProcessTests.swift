@@ -97,7 +97,10 @@ import TypedCache
         let victim = try child(1)
         try victim.begin(.load("endless"))
         let path = directory.url.appending(path: "shared").path
-        while try KeyLocks(directory: path).tryLock(KeyLocks.Offset(key: "endless")) { usleep(1_000) }
+        while try KeyLocks(directory: path).tryLock(KeyLocks.Offset(key: "endless")) {
+            try #require(victim.isRunning, "the process ended before it had the lock")
+            usleep(1_000)
+        }
         let cache = try cache()
         let value = ProvenValue(key: "endless", identity: ValueIdentity(writer: 0, number: 7))
         let load = Task {

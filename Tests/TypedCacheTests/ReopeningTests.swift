@@ -218,6 +218,32 @@ import Testing
         #expect(try last.fetch(forKey: "b") == nil)
     }
 
+    /// As above, of caches that are opened at once, while the last of the former ones goes.
+    @Test func whatMayNotBeUsedIsNotUsedByCachesThatAreOpenedAtOnce() throws {
+        let base = try WatchedStore(directory)
+        let place = directory.url.path
+        base.interfere { $0.remove = { () throws(StoreError) in throw WatchedStore.failure } }
+        let former = Mutex<Cache<City>?>(Cache<City>(over: base, place: place))
+        try former.withLock { cities in
+            try cities?.save(Self.city(1), forKey: "a")
+            #expect(throws: CacheError.self) { try cities?.remove(forKey: "a") }
+        }
+        let found = Recorder<Int>()
+        for _ in 0..<200 {
+            DispatchQueue.concurrentPerform(iterations: 3) { place in
+                if place == 1 {
+                    let last = former.withLock { $0.take() }
+                    _ = consume last
+                } else {
+                    let cities = Cache<City>(over: base, place: directory.url.path)
+                    #expect(throws: Never.self) { if try cities.fetch(forKey: "a") != nil { found.add(1) } }
+                }
+            }
+            former.withLock { $0 = Cache<City>(over: base, place: place) }
+        }
+        #expect(found.all.isEmpty)
+    }
+
     // MARK: Memory
 
     /// However often a directory is opened, saved to and dropped, no more waits than a limit or two allow.

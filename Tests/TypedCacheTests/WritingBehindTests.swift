@@ -124,4 +124,64 @@ import Testing
         try save(3)
         for cache in [cities, other] { #expect(try cache.fetch(forKey: "k")?.population == 3) }
     }
+
+    /// Does something before a cache hears that a deferred save has failed.
+    private final class BeforeFailures: StoreUser {
+        private let user: any StoreUser
+        private let act: @Sendable () -> Void
+
+        init(of user: any StoreUser, _ act: @escaping @Sendable () -> Void) {
+            self.user = user
+            self.act = act
+        }
+
+        func isInUse(_ key: String) -> Bool { user.isInUse(key) }
+        func didEvict(_ entry: EntryInformation) { user.didEvict(entry) }
+        func didFail(toSave key: String, _ error: StoreError, leavingStale save: Int?) {
+            act()
+            user.didFail(toSave: key, error, leavingStale: save)
+        }
+    }
+
+    enum Later: CaseIterable, Sendable { case save, batch, saveByAnother, removal }
+
+    /// A save of the key that has begun by then is the later one all the same.
+    @Test(.timeLimit(.minutes(1)), arguments: Later.allCases)
+    func aFailureThatIsToldLateHidesNoLaterSave(later: Later) throws {
+        let store = AgreementTests.TestStore()
+        let place = "/test/\(UUID().uuidString)"
+        let behind = WriteBehindStore(over: store, byteLimit: 1 << 20)
+        let cities = Cache<City>(over: behind, place: place)
+        let other = Cache<City>(over: store, place: place)
+        let key = try EntryKey("k")
+        try cities.save(city(1), forKey: "k")
+        try cities.flush()
+        let isDone = DispatchSemaphore(value: 0)
+        let user = BeforeFailures(of: cities.core) {
+            store.state.withLock { $0 = .init() }
+            DispatchQueue.global().async {
+                let new = City(name: "city", population: 3)
+                #expect(throws: Never.self) {
+                    switch later {
+                    case .save: try cities.save(new, forKey: "k")
+                    case .batch: try cities.save(contentsOf: [("k", new)])
+                    case .saveByAnother: try other.save(new, forKey: "k")
+                    case .removal: try cities.remove(forKey: "k")
+                    }
+                }
+                isDone.signal()
+            }
+            let memory = (later == .saveByAnother ? other : cities).core.memory
+            while !memory.withLock({ $0.isUnderWay(key) }) { usleep(1_000) }
+        }
+        behind.setUser(user)
+        store.state.withLock { $0 = .init(failsSaves: true, failsRemovals: true) }
+        try cities.save(city(2), forKey: "k")
+        isDone.wait()
+        #expect(throws: CacheError.self) { try cities.flush() }
+        for cache in [cities, other] {
+            #expect(try cache.fetch(forKey: "k")?.population == (later == .removal ? nil : 3))
+        }
+        withExtendedLifetime(user) {}
+    }
 }

@@ -6,6 +6,8 @@ struct DeferredSave: Sendable {
     let key: StoreKey
     let archive: [UInt8]
     let attributes: EntryAttributes
+    /// Its ``SaveNumber``; 0 until it is accepted.
+    fileprivate(set) var number = 0
 
     /// The entry's information before it is written; the identity is the one that it will have.
     var information: EntryInformation {
@@ -71,6 +73,8 @@ struct DeferredSaves: Sendable {
         let others = byteCount - (former?.save.archive.count ?? 0)
         guard others == 0 || others + save.archive.count <= byteLimit else { return false }
         byteCount = others + save.archive.count
+        var save = save
+        save.number = SaveNumber.next()
         dropped[save.key.bytes] = nil
         if keptUser == nil { keptUser = user.user }
         if let former {

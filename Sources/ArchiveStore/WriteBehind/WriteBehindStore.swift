@@ -101,7 +101,7 @@ package final class WriteBehindStore: ArchiveStore {
         guard let failure else { return }
         // A save that waits already takes the place of the entry that could not be removed.
         let leavesStale = failure.leavesStale && isLatest
-        user?.didFail(toSave: next.key.string, failure.error, leavesStale: leavesStale)
+        user?.didFail(toSave: next.key.string, failure.error, leavingStale: leavesStale ? next.number : nil)
         state.withLock { state in
             state.endTelling()
             if isHeld { state.exclusiveKeys.remove(next.key.bytes) }
@@ -319,7 +319,7 @@ package final class WriteBehindStore: ArchiveStore {
             try below.removeAll()
         } catch {
             for save in state.withLock({ $0.dropped(by: removal) }) {
-                try removeStale(save.key, droppedBy: removal, after: error)
+                try removeStale(save, droppedBy: removal, after: error)
             }
             throw error
         }
@@ -327,12 +327,17 @@ package final class WriteBehindStore: ArchiveStore {
 
     /// Removes the entry that a dropped save was to replace, after the removal of everything that dropped it has
     /// failed: the save had been accepted, so the former value must not be seen again.
-    private func removeStale(_ key: StoreKey, droppedBy removal: Int, after error: StoreError) throws(StoreError) {
+    private func removeStale(
+        _ save: DeferredSave,
+        droppedBy removal: Int,
+        after error: StoreError
+    ) throws(StoreError) {
+        let key = save.key
         try withExclusiveKeysEvenIfClosed([key], dropping: false) { _ throws(StoreError) in
             // A later save counts.
             guard state.withLock({ $0.isDropped(key, by: removal) }), !isRemoved(key.string) else { return }
             // Before a later save is accepted, so that this is not mistaken for a failure of that one.
-            state.withLock { $0.user }.user?.didFail(toSave: key.string, error, leavesStale: true)
+            state.withLock { $0.user }.user?.didFail(toSave: key.string, error, leavingStale: save.number)
         }
     }
 

@@ -62,10 +62,10 @@ extension CacheCore {
     }
 
     private func beginCompare(_ key: EntryKey) -> BegunCompare? {
-        guard usage.isUsable, let remote else { return nil }
+        guard usage.isUsable, let remote, !memory.tombstones.contains(key) else { return nil }
         let isSilent = remote.keepingTime(ofKey: key.text) != nil
         let begun = memory.withLock { memory -> BegunCompare? in
-            guard let doubt = memory.doubt(key), !memory.hasTombstone(key) else { return nil }
+            guard let doubt = memory.doubt(key) else { return nil }
             let isKept = isSilent && doubt.servedUntil.map { ContinuousClock.now < $0 } ?? false
             return BegunCompare(doubt, memory.beginRead(key), isAsked: !isKept)
         }

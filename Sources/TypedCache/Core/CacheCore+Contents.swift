@@ -32,7 +32,7 @@ extension CacheCore {
                 switch result {
                 case .success(let entry):
                     let isLeftOut = (try? EntryKey(entry.key)).map { key in
-                        known.contains(key) || memory.withLock { $0.hasTombstone(key) }
+                        known.contains(key) || memory.tombstones.contains(key)
                     }
                     if isLeftOut != true, isIncluded(entry) { entries.append(entry) }
                 case .failure(let error) where error.code == .corrupted || error.code == .unsupportedVersion: break

@@ -116,7 +116,7 @@ extension CacheCore {
             // The entry on disk is older: it must not become fresh.
             return freshness(of: entry).isServable && memory.extend(unsaved: entry, key, to: deadline)
         }
-        if memory.withLock({ $0.hasTombstone(key) }) { return false }
+        if memory.tombstones.contains(key) { return false }
         memory.drainSiblings(key)
         do throws(StoreError) {
             guard let entry = try store.information(forKey: key.text), freshness(of: entry).isServable else {

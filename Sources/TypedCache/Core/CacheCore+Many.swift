@@ -133,7 +133,7 @@ extension CacheCore {
             return begun
         }
         let batch = WriteBatch(core: self, keys, begun)
-        memory.notifySiblings(changed: keys.lazy.map { ($0, .keep) })
+        memory.notifySiblings(changed: keys)
         memory.drainSiblings(keys)
         for index in keys.indices where places[index] == index {
             loads.forget(keys[index])
@@ -146,20 +146,21 @@ extension CacheCore {
     ///
     /// - Parameter begun: the changes at the keys' places, none of which has ended.
     func endWrites(_ ends: [WriteBatch.End], of keys: [EntryKey], _ begun: [MemoryTier.BegunWrite?]) {
+        for end in ends {
+            if let start = begun[end.place]?.start {
+                memory.tombstones.change(keys[end.place], end.tombstone.ending(start))
+            }
+        }
         let dropped = memory.withLock { memory in
             var dropped = MemoryTier.Dropped()
             for end in ends {
                 guard let start = begun[end.place]?.start else { continue }
-                dropped.add(memory.endWrite(keys[end.place], since: start, end.tombstone, keeping: end.entry))
+                dropped.add(memory.endWrite(keys[end.place], since: start, keeping: end.entry))
             }
             return dropped
         }
         release(dropped)
-        memory.notifySiblings(
-            changed: ends.lazy.compactMap { end in
-                begun[end.place].map { (keys[end.place], end.tombstone.ending($0.start)) }
-            }
-        )
+        memory.notifySiblings(changed: ends.lazy.filter { begun[$0.place] != nil }.map { keys[$0.place] })
     }
 
     /// Removes the older entries of keys for which the last member was not saved, so that none is taken for that
@@ -178,7 +179,7 @@ extension CacheCore {
     ) {
         for (place, answer) in zip(places, store.remove(forKeys: places.map { members[$0].key.text })) {
             let key = members[place].key
-            var tombstone = MemoryTier.Tombstone.remove
+            var tombstone = Tombstones.Change.remove
             if case .failure(let error) = answer { tombstone = self.tombstone(after: error) }
             batch.end(writes[place], tombstone)
             switch answer {

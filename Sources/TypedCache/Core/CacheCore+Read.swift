@@ -5,24 +5,24 @@ extension CacheCore {
     /// Reads an entry that may be used; records a hit or a miss no more than an error. Blocks on disk I/O.
     ///
     /// - Parameters:
-    ///   - expired: whether memory has an entry for the key that has expired.
+    ///   - useless: the entry that memory has for the key, and that cannot be used; `nil` if there is none.
     ///   - allowsStale: whether an entry may be given that has expired but is within a stale window.
     /// - Returns: `nil` if there is no such entry.
     func read(
         _ key: EntryKey,
-        expired: Bool = false,
+        useless: MemoryEntry? = nil,
         allowsStale: Bool = false
     ) throws(CacheError) -> DiskRead? {
-        guard let begun = try beginRead(key, expired: expired) else { return nil }
+        guard let begun = try beginRead(key, useless: useless) else { return nil }
         let stored = Result { () throws(StoreError) in
             try listeners.observing(.read) { () throws(StoreError) in try store.fetch(forKey: key.text) }
         }
         return try finish(begun, stored, allowsStale: allowsStale)
     }
 
-    /// Reads entries as ``read(_:expired:allowsStale:)`` does, and suspends meanwhile.
+    /// Reads entries as ``read(_:useless:allowsStale:)`` does, and suspends meanwhile.
     nonisolated(nonsending) func read(
-        _ keys: [(key: EntryKey, expired: Bool)],
+        _ keys: [(key: EntryKey, useless: MemoryEntry?)],
         allowsStale: Bool
     ) async -> [Result<DiskRead?, CacheError>] {
         guard let remote else {
@@ -51,9 +51,9 @@ extension CacheCore {
         return batch.results
     }
 
-    /// Reads entries as ``read(_:expired:allowsStale:)`` does, but asks the store once for all of them. Blocks on disk I/O.
+    /// Reads entries as ``read(_:useless:allowsStale:)`` does, but asks the store once for all of them. Blocks on disk I/O.
     func readTogether(
-        _ keys: [(key: EntryKey, expired: Bool)],
+        _ keys: [(key: EntryKey, useless: MemoryEntry?)],
         allowsStale: Bool = false
     ) -> [Result<DiskRead?, CacheError>] {
         var batch = beginReads(keys)
@@ -79,28 +79,26 @@ extension CacheCore {
     /// Begins a reading for each key whose entry may be read. Takes memory's lock once.
     ///
     /// - Returns: no readings, and `.closed` or `.forked` for each key, if the cache cannot be used.
-    private func beginReads(_ keys: [(key: EntryKey, expired: Bool)]) -> ReadBatch {
+    private func beginReads(_ keys: [(key: EntryKey, useless: MemoryEntry?)]) -> ReadBatch {
         do throws(CacheError) {
             try checkUsable()
         } catch {
             return ([], keys.map { _ in .failure(error) })
         }
-        let now = keys.contains { $0.expired } ? now : 0
         let (starts, dropped) = memory.withLock { memory -> ([MemoryTier.Start], [MemoryEntry]) in
             var dropped: [MemoryEntry] = []
             var starts: [MemoryTier.Start] = []
             starts.reserveCapacity(keys.count)
-            for (key, expired) in keys {
-                if expired, let entry = memory.removeUseless(key, at: now) { dropped.append(entry) }
+            for (key, useless) in keys {
+                if let entry = useless.flatMap({ memory.removeUseless($0) }) { dropped.append(entry) }
                 starts.append(memory.beginRead(key))
             }
             return (starts, dropped)
         }
         _ = consume dropped
         memory.drainSiblings(keys.lazy.map(\.key))
-        let barred = memory.withLock { memory in
-            memory.tombstones.isEmpty ? [] : keys.indices.filter { memory.hasTombstone(keys[$0].key) }
-        }
+        let barred =
+            memory.tombstones.isEmpty ? [] : keys.indices.filter { memory.tombstones.contains(keys[$0].key) }
         for place in barred { endRead(keys[place].key, starts[place]) }
         let isBarred = Set(barred)
         var reads: [PlacedRead] = []
@@ -123,18 +121,17 @@ extension CacheCore {
     }
 
     /// - Returns: `nil` if the key has no entry that may be read.
-    private func beginRead(_ key: EntryKey, expired: Bool) throws(CacheError) -> BegunRead? {
+    private func beginRead(_ key: EntryKey, useless: MemoryEntry?) throws(CacheError) -> BegunRead? {
         try checkUsable()
-        let now = expired ? now : 0
         let (start, dropped) = memory.withLock { memory -> (MemoryTier.Start, MemoryEntry?) in
-            let dropped = expired ? memory.removeUseless(key, at: now) : nil
+            let dropped = useless.flatMap { memory.removeUseless($0) }
             return (memory.beginRead(key), dropped)
         }
         _ = consume dropped
         // Behind the beginning, so that a save which another cache defers from here on keeps this read's entry out of memory;
         // and before the look for a tombstone, which a deferred save that fails may leave.
         memory.drainSiblings(key)
-        if memory.withLock({ $0.hasTombstone(key) }) {
+        if memory.tombstones.contains(key) {
             endRead(key, start)
             return nil
         }
@@ -186,7 +183,7 @@ extension CacheCore {
         let start = memory.withLock { $0.beginRead(key) }
         defer { endRead(key, start) }
         memory.drainSiblings(key)
-        if memory.withLock({ $0.hasTombstone(key) }) { return nil }
+        if memory.tombstones.contains(key) { return nil }
         do throws(StoreError) {
             let moving = memory.movingTimings(key)
             guard let entry = try store.information(forKey: key.text) else { return nil }
@@ -204,7 +201,7 @@ extension CacheCore {
     func readForChange(_ key: EntryKey) throws(CacheError) -> StoredArchive? {
         try checkUsable()
         memory.drainSiblings(key)
-        if memory.withLock({ $0.hasTombstone(key) }) { return nil }
+        if memory.tombstones.contains(key) { return nil }
         do throws(StoreError) {
             return try store.fetch(forKey: key.text)
         } catch {
@@ -231,12 +228,14 @@ extension CacheCore {
         } catch {
             // A value that was saved meanwhile is another one, and is not to be hidden.
             let tombstone = tombstone(after: error)
+            let tombstones = memory.tombstones
             let (isCurrent, dropped) = memory.withLock { memory -> (Bool, MemoryEntry?) in
                 guard memory.isCurrent(key, start) else { return (false, nil) }
-                return (true, memory.invalidate(key, tombstone: tombstone))
+                tombstones.change(key, tombstone)
+                return (true, memory.invalidate(key))
             }
             _ = consume dropped
-            if isCurrent { memory.notifySiblings(changed: key, tombstone: tombstone) }
+            if isCurrent { memory.notifySiblings(changed: key) }
             report(error, as: .failed, of: key)
         }
     }

@@ -25,9 +25,15 @@ extension CacheCore {
 
     /// Removes an entry unless another one was saved over it. On a server, a deadline that was moved meanwhile does not
     /// count: see ``ArchiveStore/removeSave(of:where:)``. Blocks on disk I/O.
-    func remove(_ key: EntryKey, ifStill entry: EntryInformation) throws(CacheError) -> Bool {
+    ///
+    /// - Parameter reach: whether an entry that memory alone has goes, too.
+    func remove(
+        _ key: EntryKey,
+        ifStill entry: EntryInformation,
+        reach: MemoryTier.Reach = .disk
+    ) throws(CacheError) -> Bool {
         try checkUsable()
-        return try remove(beginWrite(key)) { () throws(StoreError) in
+        return try remove(beginWrite(key, reach: reach)) { () throws(StoreError) in
             (try store.removeSave(of: entry) != nil, .keep)
         }
     }
@@ -37,7 +43,7 @@ extension CacheCore {
     func remove(_ entry: UnsavedEntry) throws(CacheError) -> Bool {
         try checkUsable()
         guard memory.takeUnsaved(entry.key, ifStill: entry.information) else { return false }
-        return try remove(beginWrite(entry.key)) { () throws(StoreError) in
+        return try remove(beginWrite(entry.key, reach: .disk)) { () throws(StoreError) in
             if let former = entry.onDisk { try store.removeSave(of: former) }
             return (true, .keep)
         }
@@ -48,7 +54,7 @@ extension CacheCore {
     /// - Parameter body: returns whether there was an entry.
     private func remove(
         _ ticket: consuming WriteTicket,
-        _ body: () throws(StoreError) -> (isRemoved: Bool, tombstone: MemoryTier.Tombstone)
+        _ body: () throws(StoreError) -> (isRemoved: Bool, tombstone: Tombstones.Change)
     ) throws(CacheError) -> Bool {
         let key = ticket.key
         do throws(StoreError) {
@@ -80,9 +86,9 @@ extension CacheCore {
     /// - Returns: whether it was still the same.
     func replace(_ former: EntryInformation?, _ key: EntryKey, by new: NewEntry?) throws(CacheError) -> Bool {
         if let new { return try write(new, .ifStill(former)) }
-        let hasTombstone = memory.withLock { $0.hasTombstone(key) }
+        let hasTombstone = memory.tombstones.contains(key)
         // The entry of a key with a tombstone counts as none.
-        if let former { return hasTombstone ? false : try remove(key, ifStill: former) }
+        if let former { return hasTombstone ? false : try remove(key, ifStill: former, reach: .all) }
         if hasTombstone || memory.withLock({ $0.isUnsaved(key) }) {
             _ = try remove(key)
         } else {
@@ -102,11 +108,11 @@ extension CacheCore {
         defer { memory.endRemoval() }
         memory.drainSiblings(nil)
         // A save that begins behind the removal of everything may fail before this call ends.
-        let lastFailure = Tombstones.lastFailure
+        let lastFailure = SaveNumber.last
         try wrapping { () throws(StoreError) in
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
         }
-        memory.removeTombstones(upTo: lastFailure)
+        memory.tombstones.removeAll(upTo: lastFailure)
         recorder.record(.removedAll, nil)
     }
 
@@ -118,7 +124,7 @@ extension CacheCore {
         var count = 0
         let unsaved = try unsavedEntries { $0.attributes.has(tag: tag) }
         for entry in unsaved where try remove(entry) { count += 1 }
-        var batch = WriteBatch(core: self, tagged: tag)
+        var batch = WriteBatch(core: self, reach: .tagged(tag))
         var begun: Set<EntryKey> = []
         // The other caches, and values, are released after the store has given up its lock.
         let others = memory.siblings
@@ -128,11 +134,11 @@ extension CacheCore {
                 // The entry leaves memory before the disk, so that memory does not serve one that another process sees
                 // to be gone, and loads that are under way, here or in the other caches, do not bring it back.
                 guard let key = try? EntryKey(entry.key), begun.insert(key).inserted else { return }
-                let write = memory.withLock { $0.beginWrite(key, tagged: tag) }
+                let write = memory.withLock { $0.beginWrite(key, reach: .tagged(tag)) }
                 batch.add(key, write)
                 if let former = write.former { formers.append(former) }
                 for other in others {
-                    let former = other.withLock { $0.invalidate(key, tombstone: .keep, tagged: tag) }
+                    let former = other.withLock { $0.invalidate(key, reach: .tagged(tag)) }
                     if let former { formers.append(former) }
                 }
             } removed: { entry in
@@ -189,7 +195,7 @@ extension CacheCore {
                 try body { entry in
                     let key = try? EntryKey(entry.key)
                     if let key, let tag {
-                        invalidate(key, tagged: tag)
+                        invalidate(key, reach: .tagged(tag))
                         removed.append(key)
                     } else if let key {
                         drop(key)

@@ -154,7 +154,7 @@ extension CacheCore {
     private func isStill(_ former: EntryInformation?, _ key: EntryKey) -> (EntryInformation?) -> Bool {
         // The entry of a key with a tombstone counts as none.
         { [memory] entry in
-            memory.withLock { $0.hasTombstone(key) } ? former == nil : entry?.identity == former?.identity
+            memory.tombstones.contains(key) ? former == nil : entry?.identity == former?.identity
         }
     }
 
@@ -188,7 +188,7 @@ extension CacheCore {
     /// Removes the entry that a failed save was to replace, so that it is not taken for the new one.
     ///
     /// - Returns: `.add` if the entry could not be removed: then the key needs a tombstone.
-    private func removeAfterFailure(_ key: EntryKey, _ rule: WriteRule) -> MemoryTier.Tombstone {
+    private func removeAfterFailure(_ key: EntryKey, _ rule: WriteRule) -> Tombstones.Change {
         do throws(StoreError) {
             switch rule {
             case .always:
@@ -215,7 +215,7 @@ extension CacheCore {
 
     /// Whether an entry that could not be removed is hidden by a tombstone. The store of a server hides it by itself,
     /// and not for longer than needed: another machine may save the key meanwhile.
-    func tombstone(after error: StoreError) -> MemoryTier.Tombstone {
+    func tombstone(after error: StoreError) -> Tombstones.Change {
         isOwed(error) || isUnusable(error) ? .keep : .add
     }
 
@@ -234,20 +234,24 @@ extension CacheCore {
         guard case .ifUnchanged(let load, _) = rule else { return beginWrite(key) }
         guard let begun = memory.withLock({ $0.beginWrite(key, after: load, tags: tags) }) else { return nil }
         loads.forgetFailure(key)
-        prepareWrite(key)
-        return WriteTicket(key, begun, core: self)
+        // If the disk refuses the value, the other caches keep those that it has refused them: nothing has changed.
+        let reach = MemoryTier.Reach.disk
+        prepareWrite(key, reach: reach)
+        return WriteTicket(key, begun, reach: reach, core: self)
     }
 
     /// Begins to change a key's entry, whatever it is. All else is as with a rule.
-    func beginWrite(_ key: EntryKey) -> WriteTicket {
-        let begun = memory.withLock { $0.beginWrite(key) }
+    ///
+    /// - Parameter reach: the entries that are changed.
+    func beginWrite(_ key: EntryKey, reach: MemoryTier.Reach = .all) -> WriteTicket {
+        let begun = memory.withLock { $0.beginWrite(key, reach: reach) }
         loads.forget(key)
-        prepareWrite(key)
-        return WriteTicket(key, begun, core: self)
+        prepareWrite(key, reach: reach)
+        return WriteTicket(key, begun, reach: reach, core: self)
     }
 
-    private func prepareWrite(_ key: EntryKey) {
-        memory.notifySiblings(changed: key, tombstone: .keep)
+    private func prepareWrite(_ key: EntryKey, reach: MemoryTier.Reach) {
+        memory.notifySiblings(changed: key, reach: reach)
         memory.drainSiblings(key)
         foreignChanges?.expect(key)
     }
@@ -256,11 +260,13 @@ extension CacheCore {
     func endWrite(
         _ key: EntryKey,
         since start: MemoryTier.Start,
-        _ tombstone: MemoryTier.Tombstone,
+        _ tombstone: Tombstones.Change,
         keeping entry: MemoryEntry? = nil,
         unsaved: EntryInformation? = nil,
-        tagged tag: String? = nil
+        reach: MemoryTier.Reach = .all
     ) {
+        // First: no read that begins behind the write may bring an entry back that could not be removed.
+        memory.tombstones.change(key, tombstone.ending(start))
         release(
             memory.withLock { memory in
                 // Only a load has one that is unsaved.
@@ -268,12 +274,11 @@ extension CacheCore {
                 return memory.endWrite(
                     key,
                     since: start,
-                    tombstone,
                     keeping: isRemoved ? nil : entry,
                     unsaved: unsaved
                 )
             }
         )
-        memory.notifySiblings(changed: key, tombstone: tombstone.ending(start), tagged: tag)
+        memory.notifySiblings(changed: key, reach: reach)
     }
 }

@@ -269,9 +269,9 @@ extension CacheCore: StoreUser {
         memory.notifySiblings(dropped: key)
     }
 
-    func didFail(toSave key: String, _ error: StoreError, leavesStale: Bool) {
+    func didFail(toSave key: String, _ error: StoreError, leavingStale save: Int?) {
         let key = try? EntryKey(key)
-        if let key { invalidate(key, tombstone: leavesStale ? .add : .keep) }
+        if let key { invalidate(key, tombstone: save.map { .added($0) } ?? .keep) }
         report(error, as: .failed, of: key)
     }
 
@@ -284,10 +284,16 @@ extension CacheCore: StoreUser {
 
     /// Has memory forget a key, here and in the other caches, after its entry on disk has changed or is gone.
     ///
-    /// - Parameter tag: the tag by which it was removed; `nil` for any other change.
-    func invalidate(_ key: EntryKey, tombstone: MemoryTier.Tombstone = .keep, tagged tag: String? = nil) {
-        let dropped = memory.withLock { $0.invalidate(key, tombstone: tombstone, tagged: tag) }
+    /// - Parameter reach: the entries that were changed.
+    func invalidate(
+        _ key: EntryKey,
+        tombstone: Tombstones.Change = .keep,
+        reach: MemoryTier.Reach = .all
+    ) {
+        // First: no read that begins once memory has forgotten the key may bring the entry back.
+        memory.tombstones.change(key, tombstone)
+        let dropped = memory.withLock { $0.invalidate(key, reach: reach) }
         _ = consume dropped
-        memory.notifySiblings(changed: key, tombstone: tombstone, tagged: tag)
+        memory.notifySiblings(changed: key, reach: reach)
     }
 }

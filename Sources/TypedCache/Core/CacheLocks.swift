@@ -9,9 +9,10 @@ import ArchiveStore
 /// | keyLocks | `LoadLocks` | the locks of keys among processes | opening their file |
 /// | foreignChanges | `ForeignChanges` | the keys that other processes may change | the store's locks, `tier`, `table` |
 /// | the store's | see `PackedLocks` | entries on disk | `tier`, `table`, by the conditions of saves |
-/// | tier | `SharedMemory` | the policy, operations under way, statistics, changes of the table | `table`, `timing` |
+/// | tier | `SharedMemory` | the policy, operations under way, statistics, changes of the table | `table`, `timing`, `tombstones` |
 /// | table | `EntryTable` | one stripe of the entries in memory; not checked, for the speed of hits | nothing |
 /// | timing | `EntryTiming` | the idle deadline of one entry | nothing |
+/// | tombstones | `Tombstones` | the keys whose entries on disk must not be used | nothing |
 /// | moves | `DeadlineMoves` | the deadlines that the disk has to follow | nothing |
 /// | siblings | `SharedMemory` | the caches of each directory in this process | nothing |
 /// | listeners | `Listeners` | the streams of events | nothing |
@@ -29,6 +30,7 @@ enum CacheLocks {
     // The store's locks are 200 to 399.
     static let tier = LockRank("cache: memory tier", number: 400)
     static let timing = LockRank("cache: an entry's timing", number: 420)
+    static let tombstones = LockRank("cache: tombstones", number: 425)
     static let moves = LockRank("cache: deadlines being moved", number: 430)
     static let lost = LockRank("cache: entries of a lost store", number: 435)
     static let siblings = LockRank("cache: siblings", number: 440)

@@ -46,7 +46,7 @@ struct ExpectedKeys {
 
     private mutating func forget(_ digests: [KeyDigest], in memory: inout MemoryTier, _ lost: inout Lost) {
         for key in digests.flatMap({ keys.removeValue(forKey: $0) ?? [] }) {
-            guard let entry = memory.invalidate(key, tombstone: .keep) else { continue }
+            guard let entry = memory.invalidate(key) else { continue }
             lost.dropped.others.append(entry)
             lost.keys.append(key)
         }

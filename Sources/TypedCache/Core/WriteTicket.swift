@@ -10,10 +10,13 @@ struct WriteTicket: ~Copyable {
     let wasUnsaved: Bool
     let start: MemoryTier.Start
     private let core: CacheCore
+    /// The entries that it changes, unless it saves one.
+    private let reach: MemoryTier.Reach
     private var isEnded = false
 
-    init(_ key: EntryKey, _ begun: MemoryTier.BegunWrite, core: CacheCore) {
+    init(_ key: EntryKey, _ begun: MemoryTier.BegunWrite, reach: MemoryTier.Reach, core: CacheCore) {
         self.key = key
+        self.reach = reach
         hadFormer = begun.former != nil
         wasUnsaved = begun.wasUnsaved
         start = begun.start
@@ -27,16 +30,24 @@ struct WriteTicket: ~Copyable {
     ///   - entry: the entry that memory is to keep; `nil` for none.
     ///   - unsaved: the entry's information, if the disk has refused the entry.
     consuming func end(
-        _ tombstone: MemoryTier.Tombstone,
+        _ tombstone: Tombstones.Change,
         keeping entry: MemoryEntry? = nil,
         unsaved: EntryInformation? = nil
     ) {
         isEnded = true
-        core.endWrite(key, since: start, tombstone, keeping: entry, unsaved: unsaved)
+        let isSaved = entry != nil && unsaved == nil
+        core.endWrite(
+            key,
+            since: start,
+            tombstone,
+            keeping: entry,
+            unsaved: unsaved,
+            reach: isSaved ? .all : reach
+        )
     }
 
     deinit {
-        if !isEnded { core.endWrite(key, since: start, .keep) }
+        if !isEnded { core.endWrite(key, since: start, .keep, reach: reach) }
     }
 }
 
@@ -46,8 +57,8 @@ struct WriteTicket: ~Copyable {
 /// A change is known by its place in the batch, so that no key is looked for.
 struct WriteBatch: ~Copyable {
     private let core: CacheCore
-    /// The tag by which the entries are removed; `nil` for any other change.
-    private let tag: String?
+    /// The entries that it changes.
+    private let reach: MemoryTier.Reach
     private var keys: [EntryKey]
     /// The changes, at the places of their keys; `nil` where one has ended, or none began.
     private var begun: [MemoryTier.BegunWrite?]
@@ -56,13 +67,13 @@ struct WriteBatch: ~Copyable {
         self.core = core
         self.keys = keys
         self.begun = begun
-        tag = nil
+        reach = .all
     }
 
-    /// No changes yet, all of which are removals of entries with a tag.
-    init(core: CacheCore, tagged tag: String) {
+    /// No changes yet.
+    init(core: CacheCore, reach: MemoryTier.Reach) {
         self.core = core
-        self.tag = tag
+        self.reach = reach
         keys = []
         begun = []
     }
@@ -76,7 +87,7 @@ struct WriteBatch: ~Copyable {
     /// The end of one change: see ``end(_:_:keeping:)``.
     struct End {
         let place: Int
-        let tombstone: MemoryTier.Tombstone
+        let tombstone: Tombstones.Change
         let entry: MemoryEntry?
     }
 
@@ -98,7 +109,7 @@ struct WriteBatch: ~Copyable {
     @discardableResult
     mutating func end(
         _ place: Int,
-        _ tombstone: MemoryTier.Tombstone,
+        _ tombstone: Tombstones.Change,
         keeping entry: MemoryEntry? = nil
     ) -> MemoryTier.BegunWrite? {
         guard let write = begun[place].take() else { return nil }
@@ -108,7 +119,7 @@ struct WriteBatch: ~Copyable {
 
     deinit {
         for (key, write) in zip(keys, begun) {
-            if let write { core.endWrite(key, since: write.start, .keep, tagged: tag) }
+            if let write { core.endWrite(key, since: write.start, .keep, reach: reach) }
         }
     }
 }

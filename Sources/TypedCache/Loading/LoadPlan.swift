@@ -163,7 +163,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         core.loads.join(keys, tags: revalidates ? nil : tags, isBackground: isBackground) { load in
             isCurrent(load)
         } begin: { key in
-            let start = core.memory.withLock { $0.beginRead(key) }
+            let start = core.memory.withLock { $0.beginLoad(key) }
             core.foreignChanges?.expect(key)
             return start
         } start: { loads in

@@ -1,3 +1,5 @@
+import ArchiveStore
+
 extension MemoryTier {
     /// A write that has begun, and the entry that memory had.
     struct BegunWrite {
@@ -7,22 +9,22 @@ extension MemoryTier {
         let wasUnsaved: Bool
     }
 
-    /// The change of a key's tombstone, see ``Tombstones``.
-    enum Tombstone {
-        /// The key has one for a failure with this number.
-        case added(failure: Int)
-        /// The key has none for a failure with this number or a lower one.
-        case removed(last: Int)
-        case keep
+    /// The entries of a key that a change on disk applies to. An entry that memory alone has, because the disk refused it,
+    /// is later than the one on disk.
+    enum Reach {
+        /// Any entry.
+        case all
+        /// The entry on disk, and one with this tag that memory alone has.
+        case tagged(String)
+        /// The entry on disk alone.
+        case disk
 
-        /// For a failure just now.
-        static var add: Self { .added(failure: Tombstones.countFailure()) }
-        /// For all failures so far: all from before a write, where it ends one.
-        static var remove: Self { .removed(last: .max) }
-
-        /// The same as the end of a write: one for a failure since it began stays.
-        func ending(_ write: Start) -> Self {
-            if case .removed(let last) = self { .removed(last: min(last, write.lastFailure)) } else { self }
+        func includes(unsaved entry: EntryInformation) -> Bool {
+            switch self {
+            case .all: true
+            case .tagged(let tag): entry.attributes.has(tag: tag)
+            case .disk: false
+            }
         }
     }
 

@@ -24,7 +24,6 @@ struct MemoryTier {
     /// Entries that may be out of date: no hit finds them, until they are compared with the store's.
     private var doubtful: [EntryKey: Doubt] = [:]
     private var traffic = OperationTraffic()
-    private(set) var tombstones = Tombstones()
     /// Entries that memory alone has, because the disk refused them.
     private var unsaved: [EntryKey: EntryInformation] = [:]
     var statistics = CacheStatistics()
@@ -45,19 +44,14 @@ struct MemoryTier {
         return entry
     }
 
-    /// Takes out the entry of a key that was seen to be of no use. One that memory alone has, and that is fresh, has come since
-    /// then, and stays.
-    mutating func removeUseless(_ key: EntryKey, at now: TimeInterval) -> MemoryEntry? {
-        if isUnsaved(key), table.entry(forKey: key)?.isFresh(at: now) == true { return nil }
-        return remove(forKey: key)
+    /// Takes out an entry that was seen to be of no use. Another one of its key has come since then, and stays.
+    mutating func removeUseless(_ entry: MemoryEntry) -> MemoryEntry? {
+        table.entry(forKey: entry.key) === entry ? remove(forKey: entry.key) : nil
     }
 
-    /// Takes out the entry of a key that is changed on disk.
-    ///
-    /// - Parameter tag: the tag by which the entry on disk is removed; `nil` for any other change. An entry that memory
-    ///   alone has, and that lacks this tag, stays.
-    private mutating func remove(forKey key: EntryKey, tagged tag: String?) -> MemoryEntry? {
-        if let tag, let entry = unsaved[key], !entry.attributes.has(tag: tag) { return nil }
+    /// Takes out the entry of a key that is changed, unless memory alone has it and the change does not reach it.
+    private mutating func remove(forKey key: EntryKey, reach: Reach) -> MemoryEntry? {
+        if !unsaved.isEmpty, let entry = unsaved[key], !reach.includes(unsaved: entry) { return nil }
         return remove(forKey: key)
     }
 
@@ -113,29 +107,39 @@ struct MemoryTier {
     /// The entries that the policy gives back, all of which it was given here.
     private func own(_ entries: [EvictionEntry]) -> [MemoryEntry] { entries.compactMap { $0 as? MemoryEntry } }
 
-    func hasTombstone(_ key: EntryKey) -> Bool { tombstones.contains(key) }
-
     // MARK: Operations on disk
 
-    mutating func beginRead(_ key: EntryKey) -> Start { traffic.begin(key, isWrite: false) }
+    mutating func beginRead(_ key: EntryKey) -> Start { traffic.begin(key, .read) }
+
+    /// Begins to load a value. An earlier load of the key saves nothing any more: its value is the older one.
+    mutating func beginLoad(_ key: EntryKey) -> Start { traffic.begin(key, .load) }
 
     /// Begins to save or remove an entry. Takes the former entry out of memory and gives it back: it must not be used
     /// any more.
     ///
-    /// - Parameter tag: see ``remove(forKey:tagged:)``.
-    mutating func beginWrite(_ key: EntryKey, tagged tag: String? = nil) -> BegunWrite {
+    /// - Parameter reach: the entries that are changed.
+    mutating func beginWrite(_ key: EntryKey, reach: Reach = .all) -> BegunWrite {
+        beginWrite(key, .write, reach: reach)
+    }
+
+    private mutating func beginWrite(
+        _ key: EntryKey,
+        _ operation: OperationTraffic.Operation,
+        reach: Reach
+    ) -> BegunWrite {
         let wasUnsaved = isUnsaved(key)
-        let former = remove(forKey: key, tagged: tag)
-        return BegunWrite(start: traffic.begin(key, isWrite: true), former: former, wasUnsaved: wasUnsaved)
+        let former = remove(forKey: key, reach: reach)
+        return BegunWrite(start: traffic.begin(key, operation), former: former, wasUnsaved: wasUnsaved)
     }
 
     /// Begins to save a value that was loaded since an operation began.
     ///
     /// - Parameter tags: the entry's tags.
     /// - Returns: `nil` if the key was written meanwhile, or everything removed, or all entries with one of the tags: then
-    ///   that change stands.
+    ///   that change stands; or if a later load of the key has begun.
     mutating func beginWrite(_ key: EntryKey, after load: Start, tags: [String]) -> BegunWrite? {
-        isCurrent(key, load) && !isRemoved(tags, since: load) ? beginWrite(key) : nil
+        guard isCurrent(key, load), !isRemoved(tags, since: load) else { return nil }
+        return beginWrite(key, .save(ofLoad: load), reach: .all)
     }
 
     /// Whether a removal by one of an entry's tags began since; `nil` stands for any tags.
@@ -144,7 +148,8 @@ struct MemoryTier {
     /// All entries with a tag are about to be removed: loads that are under way save none any more.
     mutating func noteRemoval(tagged tag: String) { traffic.noteRemoval(tagged: tag) }
 
-    /// Whether no write of the key began since, or was under way then, and not everything was removed.
+    /// Whether no write of the key began since, or was under way then, and not everything was removed; for a load and its
+    /// save, whether no later load of the key began either.
     func isCurrent(_ key: EntryKey, _ start: Start) -> Bool { traffic.isCurrent(key, start) }
 
     /// Whether nothing was heard since of a change of the key's entry by another cache or process, and not everything was
@@ -189,18 +194,14 @@ struct MemoryTier {
 
     /// Ends a write.
     ///
-    /// - Parameters:
-    ///   - tombstone: whether the key has a tombstone from now on.
-    ///   - unsaved: the entry's information, if the disk has refused the entry.
+    /// - Parameter unsaved: the entry's information, if the disk has refused the entry.
     mutating func endWrite(
         _ key: EntryKey,
         since start: Start,
-        _ tombstone: Tombstone,
         keeping entry: MemoryEntry? = nil,
         unsaved: EntryInformation? = nil
     ) -> Dropped {
-        tombstones.change(key, tombstone.ending(start))
-        return end(key, start, isWrite: true, keeping: entry, unsaved: unsaved)
+        end(key, start, isWrite: true, keeping: entry, unsaved: unsaved)
     }
 
     private mutating func end(
@@ -259,11 +260,10 @@ struct MemoryTier {
     /// Forgets a key after another cache has changed its entry, and keeps reads that are under way from bringing the
     /// former entry back.
     ///
-    /// - Parameter tag: see ``remove(forKey:tagged:)``.
-    mutating func invalidate(_ key: EntryKey, tombstone: Tombstone, tagged tag: String? = nil) -> MemoryEntry? {
+    /// - Parameter reach: the entries that were changed.
+    mutating func invalidate(_ key: EntryKey, reach: Reach = .all) -> MemoryEntry? {
         traffic.noteChange(key)
-        tombstones.change(key, tombstone)
-        return remove(forKey: key, tagged: tag)
+        return remove(forKey: key, reach: reach)
     }
 
     /// Forgets a key after its entry was given up or has expired. A load of the key stays valid. An entry that memory
@@ -377,20 +377,12 @@ struct MemoryTier {
         return dropAll()
     }
 
-    /// Takes over the tombstones and the removals under way of another cache of the directory.
-    mutating func inherit(_ tombstones: Tombstones, removalCount: Int) {
-        self.tombstones.add(tombstones)
-        traffic.inherit(removals: removalCount)
-    }
+    /// Takes over the removals under way of the other caches of the directory.
+    mutating func inherit(removalCount: Int) { traffic.inherit(removals: removalCount) }
 
     private mutating func dropAll() -> Dropped {
         let removed = own(policy.removeAll())
         for entry in removed { leave(entry.key) }
         return Dropped(others: removed)
     }
-
-    /// Called after everything was removed from disk.
-    ///
-    /// - Parameter last: the number of the last failure before that.
-    mutating func removeTombstones(upTo last: Int) { tombstones.removeAll(upTo: last) }
 }

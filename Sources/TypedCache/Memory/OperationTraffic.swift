@@ -3,6 +3,23 @@ import ArchiveStore
 /// The operations on disk that are under way, and the changes of their keys meanwhile: tells whether an operation that
 /// ends knows the entry that its key has now.
 struct OperationTraffic {
+    /// An operation that begins.
+    enum Operation {
+        case read
+        case write
+        /// A load: outdates every load of its key from before it.
+        case load
+        /// The write of the value that a load has got.
+        case save(ofLoad: Start)
+
+        fileprivate var isWrite: Bool {
+            switch self {
+            case .read, .load: false
+            case .write, .save: true
+            }
+        }
+    }
+
     /// The state of a key when an operation began, to be compared when it ends.
     struct Start {
         fileprivate let epoch: Int
@@ -14,10 +31,12 @@ struct OperationTraffic {
         fileprivate let invalidations: Int
         /// How often the key's entry, and all entries, became doubtful.
         fileprivate let doubts: (key: Int, all: Int)
+        /// The number of the load among the loads of its key, for a load and its save; `nil` for other operations.
+        fileprivate let load: Int?
         /// Whether a write was under way already.
         fileprivate let isContended: Bool
-        /// The number of the last failure that left a tombstone, see ``Tombstones``.
-        let lastFailure: Int
+        /// The last ``SaveNumber``, see ``Tombstones``.
+        let saveNumber: Int
         /// The number of the last removal by tag, see ``TagRemovals``.
         fileprivate let lastTagRemoval: Int
     }
@@ -35,6 +54,10 @@ struct OperationTraffic {
     private struct Key {
         var operations = 0
         var activeWrites = 0
+        /// How many of the active writes are saves of loads.
+        var activeLoadSaves = 0
+        /// How many loads have begun since the first of the operations that are under way.
+        var loads = 0
         /// How many writes have begun since the first of the operations that are under way.
         var writes = 0
         /// How often another cache or process has changed the entry meanwhile. Each counts as a write, too.
@@ -47,15 +70,27 @@ struct OperationTraffic {
         var found = AgreedVersion()
 
         /// Begins an operation, and returns the state then; and whether a write was under way already.
-        mutating func begin(isWrite: Bool) -> (state: Key, isContended: Bool) {
-            let isContended = activeWrites > 0
+        mutating func begin(_ operation: Operation) -> (state: Key, load: Int?, isContended: Bool) {
+            var load: Int?
+            var isContended = activeWrites > 0
+            switch operation {
+            case .read, .write: break
+            case .load:
+                loads += 1
+                load = loads
+                // The save of an earlier load is over before a later one reads or writes: both do it on the key's queue.
+                isContended = activeWrites > activeLoadSaves
+            case .save(let start):
+                load = start.load
+                activeLoadSaves += 1
+            }
             operations += 1
-            if isWrite {
+            if operation.isWrite {
                 activeWrites += 1
                 writes += 1
                 found = AgreedVersion()
             }
-            return (self, isContended)
+            return (self, load, isContended)
         }
     }
 
@@ -72,8 +107,8 @@ struct OperationTraffic {
 
     // MARK: Operations
 
-    mutating func begin(_ key: EntryKey, isWrite: Bool) -> Start {
-        let (state, isContended) = keys[key, default: Key()].begin(isWrite: isWrite)
+    mutating func begin(_ key: EntryKey, _ operation: Operation) -> Start {
+        let (state, load, isContended) = keys[key, default: Key()].begin(operation)
         return Start(
             epoch: epoch,
             writes: state.writes,
@@ -81,8 +116,9 @@ struct OperationTraffic {
             drops: state.drops,
             invalidations: invalidations,
             doubts: (state.doubts, doubts),
+            load: load,
             isContended: isContended,
-            lastFailure: Tombstones.lastFailure,
+            saveNumber: SaveNumber.last,
             lastTagRemoval: tagRemovals.last
         )
     }
@@ -101,6 +137,7 @@ struct OperationTraffic {
         )
         state.operations -= 1
         if isWrite { state.activeWrites -= 1 }
+        if isWrite, start.load != nil { state.activeLoadSaves -= 1 }
         if state.operations == 0 { keys.remove(at: index) } else { keys.values[index] = state }
         return outcome
     }
@@ -113,13 +150,15 @@ struct OperationTraffic {
         return keys.values[index].found.agree(on: version)
     }
 
-    /// Whether no write of the key began since, or was under way then, and not everything was removed.
+    /// Whether no write of the key began since, or was under way then, and not everything was removed; for a load and its
+    /// save, whether no later load of the key began either.
     func isCurrent(_ key: EntryKey, _ start: Start) -> Bool {
         keys[key].map { isCurrent($0, start) } ?? false
     }
 
     private func isCurrent(_ state: Key, _ start: Start) -> Bool {
         !start.isContended && start.writes == state.writes && isOfThisEpoch(start)
+            && (start.load ?? state.loads) == state.loads
     }
 
     /// Whether nothing was heard since of a change of the key's entry by another cache or process, and not everything was

@@ -20,6 +20,8 @@ final class SharedMemory: Sendable {
     /// The keys that are being loaded.
     let loads = InFlightLoads()
     private let queues: DiskQueues
+    /// The keys whose entries on disk must not be used, for all caches of the directory.
+    let tombstones: Tombstones
     private let generation = StoreUsage.processGeneration
     let moves = DeadlineMoves()
 
@@ -31,30 +33,33 @@ final class SharedMemory: Sendable {
         // A cache in memory alone has none at all.
         self.directory = "\(generation) \(place ?? UUID().uuidString)"
         let directory = self.directory
-        let (tombstones, removalCount) = Self.places.withLock { places in
-            places[directory, default: Place()].members.append(Member(memory: self))
-            let place = places[directory, default: Place()]
-            places[directory]?.tombstones = Tombstones()
-            return (place.tombstones, place.removalCount)
+        // From here on the directory keeps its place, though the other caches do not know this one yet.
+        let identity = ObjectIdentifier(loads)
+        tombstones = Self.places.withLock { places in
+            places[directory, default: Place()].members.append(Member(identity: identity))
+            return places[directory, default: Place()].tombstones
         }
-        var known = siblings.first?.withLock { $0.tombstones } ?? Tombstones()
-        known.add(tombstones)
-        withLock { [known] in $0.inherit(known, removalCount: removalCount) }
+        let removalCount = Self.places.withLock { places in
+            guard let index = places[directory]?.members.firstIndex(where: { $0.identity == identity }) else {
+                return 0
+            }
+            places[directory]?.members[index].memory = self
+            return places[directory]?.removalCount ?? 0
+        }
+        withLock { $0.inherit(removalCount: removalCount) }
     }
 
     deinit {
         // A copy in a forked process: its locks may be held by threads that do not exist here.
         guard generation == StoreUsage.processGeneration else { return }
         table.deallocate()
-        let tombstones = tier.withLock { $0.tombstones }
         Self.places.withLock { places in
             // The weak references are not loaded: the reference that loading makes may be the last one to another
             // member, and the `deinit` of that member would come here again.
-            places[directory]?.members.removeAll { $0.identity == ObjectIdentifier(self) }
+            places[directory]?.members.removeAll { $0.identity == ObjectIdentifier(loads) }
             guard let place = places[directory], place.members.isEmpty else { return }
             // The tombstones, and the removals under way, are left to the next cache of the directory.
-            let isNeeded = !tombstones.isEmpty || place.removalCount > 0
-            places[directory] = isNeeded ? Place(tombstones: tombstones, removalCount: place.removalCount) : nil
+            if tombstones.isEmpty, place.removalCount == 0 { places[directory] = nil }
         }
     }
 
@@ -75,20 +80,15 @@ final class SharedMemory: Sendable {
 
     private struct Place: Sendable {
         var members: [Member] = []
-        /// The tombstones that the last member has left.
-        var tombstones = Tombstones()
+        let tombstones = Tombstones()
         /// How many removals of everything are under way.
         var removalCount = 0
     }
 
     private struct Member: Sendable {
+        /// That of its loads.
         let identity: ObjectIdentifier
-        weak let memory: SharedMemory?
-
-        init(memory: SharedMemory) {
-            identity = ObjectIdentifier(memory)
-            self.memory = memory
-        }
+        weak var memory: SharedMemory?
     }
 
     private static let places = RankedMutex<[String: Place]>([:], rank: CacheLocks.siblings)
@@ -105,21 +105,16 @@ final class SharedMemory: Sendable {
     /// Has the other caches forget a key, after its entry on disk has changed.
     ///
     /// - Parameters:
-    ///   - tombstone: whether the key has a tombstone in them, too.
-    ///   - tag: the tag by which the entry on disk was removed; `nil` for any other change.
-    func notifySiblings(changed key: EntryKey, tombstone: MemoryTier.Tombstone, tagged tag: String? = nil) {
-        notifySiblings(changed: CollectionOfOne((key, tombstone)), tagged: tag)
+    func notifySiblings(changed key: EntryKey, reach: MemoryTier.Reach = .all) {
+        notifySiblings(changed: CollectionOfOne(key), reach: reach)
     }
 
-    /// Has the other caches forget some keys, each with its tombstone. The siblings are looked for once.
-    func notifySiblings(
-        changed keys: some Collection<(EntryKey, MemoryTier.Tombstone)>,
-        tagged tag: String? = nil
-    ) {
+    /// Has the other caches forget some keys. The siblings are looked for once.
+    func notifySiblings(changed keys: some Collection<EntryKey>, reach: MemoryTier.Reach = .all) {
         for other in siblings {
-            for (key, tombstone) in keys {
+            for key in keys {
                 other.loads.forget(key)
-                let dropped = other.withLock { $0.invalidate(key, tombstone: tombstone, tagged: tag) }
+                let dropped = other.withLock { $0.invalidate(key, reach: reach) }
                 _ = consume dropped
             }
         }
@@ -161,7 +156,7 @@ final class SharedMemory: Sendable {
         for member in [self] + siblings {
             let (isTaken, dropped) = member.withLock { memory -> (Bool, MemoryEntry?) in
                 guard memory.isUnsaved(entry, key) else { return (false, nil) }
-                return (true, memory.invalidate(key, tombstone: .keep))
+                return (true, memory.invalidate(key))
             }
             _ = consume dropped
             if isTaken { return true }
@@ -196,11 +191,6 @@ final class SharedMemory: Sendable {
     }
 
     // MARK: Removing everything
-
-    /// The disk has nothing that a tombstone of any cache of the directory would hide, for failures up to this one.
-    func removeTombstones(upTo last: Int) {
-        for member in [self] + siblings { member.withLock { $0.removeTombstones(upTo: last) } }
-    }
 
     /// Has all caches of the directory forget everything, and keep nothing in memory until ``endRemoval()``: an entry
     /// that is read meanwhile may be about to go.

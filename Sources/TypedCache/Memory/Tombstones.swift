@@ -1,36 +1,61 @@
+import ArchiveStore
 import Synchronization
 
 /// The keys for which the disk may still have an entry that must not be used: it should be gone, but could not be
-/// removed. Each has the number of the failure that it is for.
+/// removed. All caches of a directory have the same object, also one that is opened behind the last of the others.
 ///
-/// A write takes a key's tombstone away when it ends, but not one for a failure since it began: a deferred save may
-/// fail before the call that has deferred it returns. One count of failures goes through the process, since a failure
-/// and the end of a write are told to all caches of a directory.
-struct Tombstones: Sendable {
-    private static let failureCount = Atomic<Int>(0)
-    /// The number of the last failure in the process.
-    static var lastFailure: Int { failureCount.load(ordering: .acquiring) }
-    /// Counts a failure, and returns its number.
-    static func countFailure() -> Int { failureCount.add(1, ordering: .acquiringAndReleasing).newValue }
+/// Each key has the number of the failed save, or of the failure itself, see ``SaveNumber``. A write takes a key's
+/// tombstone away when it ends, but not one with a number since it began: a deferred save may fail before the call that
+/// has deferred it returns.
+final class Tombstones: Sendable {
+    /// The change of a key's tombstone.
+    enum Change {
+        /// The key has one with this number.
+        case added(Int)
+        /// The key has none with this number or a lower one.
+        case removed(last: Int)
+        case keep
 
-    private var failures: [EntryKey: Int] = [:]
+        /// For a failure just now.
+        static var add: Self { .added(SaveNumber.next()) }
+        /// For all failures so far: all from before a write, where it ends one.
+        static var remove: Self { .removed(last: .max) }
 
-    var isEmpty: Bool { failures.isEmpty }
+        /// The same as the end of a write: one with a number since it began stays.
+        func ending(_ write: MemoryTier.Start) -> Self {
+            if case .removed(let last) = self { .removed(last: min(last, write.saveNumber)) } else { self }
+        }
+    }
 
-    func contains(_ key: EntryKey) -> Bool { !failures.isEmpty && failures[key] != nil }
+    private let numbers = RankedMutex<[EntryKey: Int]>([:], rank: CacheLocks.tombstones)
+    /// How many keys have one, for the many calls that find none.
+    private let count = Atomic<Int>(0)
 
-    mutating func change(_ key: EntryKey, _ change: MemoryTier.Tombstone) {
+    var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+    func contains(_ key: EntryKey) -> Bool { !isEmpty && numbers.withLock { $0[key] != nil } }
+
+    func change(_ key: EntryKey, _ change: Change) {
         switch change {
-        case .added(let failure): failures[key] = max(failure, failures[key] ?? failure)
+        case .added(let number): update { $0[key] = max(number, $0[key] ?? number) }
         case .removed(let last):
-            if !failures.isEmpty, let failure = failures[key], failure <= last { failures[key] = nil }
+            if isEmpty { return }
+            update { numbers in
+                if let number = numbers[key], number <= last { numbers[key] = nil }
+            }
         case .keep: break
         }
     }
 
-    /// Takes away the tombstones for failures up to this one.
-    mutating func removeAll(upTo last: Int) { failures = failures.filter { $0.value > last } }
+    /// Takes away those with this number or a lower one.
+    func removeAll(upTo last: Int) {
+        if !isEmpty { update { $0 = $0.filter { $0.value > last } } }
+    }
 
-    /// Takes over the tombstones of another cache of the directory.
-    mutating func add(_ others: Tombstones) { failures.merge(others.failures, uniquingKeysWith: max) }
+    private func update(_ body: (inout [EntryKey: Int]) -> Void) {
+        numbers.withLock { numbers in
+            body(&numbers)
+            count.store(numbers.count, ordering: .releasing)
+        }
+    }
 }

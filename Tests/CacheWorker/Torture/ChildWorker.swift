@@ -129,6 +129,8 @@ final class ChildWorker {
         hasEnded = true
     }
 
+    var isRunning: Bool { process.isRunning }
+
     /// Whether a signal ended it.
     var wasKilled: Bool { process.terminationReason == .uncaughtSignal && process.terminationStatus == SIGKILL }
 

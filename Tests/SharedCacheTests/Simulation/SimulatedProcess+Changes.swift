@@ -60,8 +60,8 @@ extension SimulatedProcess {
         _ done: (Bool) -> Void
     ) {
         switch result {
-        case .success: _ = memory.endWrite(key.entry, since: begun.start, .remove, keeping: entry)
-        case .failure: _ = memory.endWrite(key.entry, since: begun.start, .keep)
+        case .success: _ = memory.endWrite(key.entry, since: begun.start, keeping: entry)
+        case .failure: _ = memory.endWrite(key.entry, since: begun.start)
         }
         if case .success = result { done(true) } else { done(false) }
     }
@@ -83,7 +83,7 @@ extension SimulatedProcess {
                     return finish(key, begun, result, keeping: nil, done)
                 }
                 if case .some(.some) = saved { return finish(key, begun, result, keeping: new.kept, done) }
-                _ = memory.endWrite(key.entry, since: begun.start, .keep)
+                _ = memory.endWrite(key.entry, since: begun.start)
                 modify(key, makeVersion, done)
             }
         }
@@ -101,7 +101,7 @@ extension SimulatedProcess {
             expect(key)
             begun()
             removeSave(of: seen.information, key) { [self] result in
-                _ = memory.endWrite(key.entry, since: write.start, .keep)
+                _ = memory.endWrite(key.entry, since: write.start)
                 if case .success(true) = result { done(true) } else { done(false) }
             }
         }
@@ -220,12 +220,12 @@ extension SimulatedProcess {
         func goOn(_ isRemoved: Bool) {
             // The batch of changes ends with the last one.
             remove(chosen.dropFirst(), isDone: isDone && isRemoved) { [self] isDone in
-                _ = memory.endWrite(key.entry, since: begun.start, .keep)
+                _ = memory.endWrite(key.entry, since: begun.start)
                 done(isDone)
             }
         }
         removeSave(of: entry, key) { [self] result in
-            if case .success(true) = result { _ = memory.invalidate(key.entry, tombstone: .keep) }
+            if case .success(true) = result { _ = memory.invalidate(key.entry) }
             if case .success = result { goOn(true) } else { goOn(false) }
         }
     }

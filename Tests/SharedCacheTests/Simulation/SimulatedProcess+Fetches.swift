@@ -150,7 +150,7 @@ extension SimulatedProcess {
             switch result {
             case .success(true): _ = memory.drop(key.entry)
             case .success(false): break
-            case .failure: _ = memory.invalidate(key.entry, tombstone: .keep)
+            case .failure: _ = memory.invalidate(key.entry)
             }
             done()
         }

@@ -32,7 +32,7 @@ extension SimulatedProcess {
                 return
             }
             loads[key.text] = [done]
-            let start = memory.beginRead(key.entry)
+            let start = memory.beginLoad(key.entry)
             if variant != .unexpectedLoad { expect(key) }
             let load = Load(key, start: start, since: events.now, time: time, tags: tags)
             after(events.moment(0...300)) { [self] in run(load) }
@@ -115,18 +115,18 @@ extension SimulatedProcess {
             let isCurrent = { [self] in memory.isCurrent(key.entry, begun.start) }
             change(key.store, call, if: isCurrent) { [self] result in
                 guard case .success(.some(.some(let saved))) = result else {
-                    _ = memory.endWrite(key.entry, since: begun.start, .keep)
+                    _ = memory.endWrite(key.entry, since: begun.start)
                     if case .success = result { oracle.refused(version) }
                     return end(load, .found(version))
                 }
                 load.lease = nil
                 if memory.isOfThisEpoch(begun.start) {
-                    _ = memory.endWrite(key.entry, since: begun.start, .remove, keeping: new.kept)
+                    _ = memory.endWrite(key.entry, since: begun.start, keeping: new.kept)
                     return end(load, .found(version))
                 }
                 // Everything was removed meanwhile.
                 removeSave(of: saved, key) { [self] _ in
-                    _ = memory.endWrite(key.entry, since: begun.start, .keep)
+                    _ = memory.endWrite(key.entry, since: begun.start)
                     end(load, .found(version))
                 }
             }
