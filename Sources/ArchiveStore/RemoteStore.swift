@@ -28,6 +28,10 @@ package protocol RemoteStore: ArchiveStore {
     /// Whether a failed change of a key's entry is to be undone yet. While it is, calls that change the entry have to block.
     func isOwed(_ key: String) -> Bool
 
+    /// Another cache of this process changes a key's entry, or has changed it. The server does not tell a process of all
+    /// its own changes. Must not block.
+    func noteChange(ofKey key: String)
+
     /// As ``ArchiveStore/save(_:forKey:attributes:if:)`` without a condition, but suspends.
     func save(
         _ archive: [UInt8],
@@ -73,6 +77,10 @@ package protocol RemoteStore: ArchiveStore {
     /// Waits until another load may have ended, which has the lease of a key; at most for a time, and no longer than
     /// until the task is cancelled.
     func waitForLease(ofKey key: String, atMost time: Duration) async
+}
+
+extension RemoteStore {
+    package func noteChange(ofKey key: String) {}
 }
 
 /// One entry after another: for stores that no tool works on from afar.

@@ -96,6 +96,8 @@ package final class FaultProxy: Sendable {
 
     /// Ends the proxy and its connections.
     package func end() {
+        // Threads that hold a connection's bytes back go on.
+        fault = .none
         listener.shutDown()
         for socket in sockets.withLock({ $0 }) { socket.shutDown() }
     }
@@ -119,9 +121,14 @@ package final class FaultProxy: Sendable {
             var passed = 0
             while case let bytes = server.read(), !bytes.isEmpty, pass(bytes, to: client, passed: &passed, of: sent)
             {}
+            waitWhileStalled(sent)
             client.shutDown()
             server.shutDown()
         }.start()
+    }
+
+    private func waitWhileStalled(_ sent: Sent) {
+        while case .stall = fault, isSpoilt(sent) { usleep(1_000) }
     }
 
     /// Returns whether to go on.
@@ -135,7 +142,7 @@ package final class FaultProxy: Sendable {
         case .none: return client.write(bytes)
         case .split: return bytes.allSatisfy { client.write([$0]) }
         case .stall:
-            while case .stall = fault, isSpoilt(sent) { usleep(1_000) }
+            waitWhileStalled(sent)
             return client.write(bytes)
         case .cut(let count):
             // More may have passed by an earlier cut, which another connection was the first to suffer.

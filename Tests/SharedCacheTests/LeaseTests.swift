@@ -257,6 +257,24 @@ struct LeaseTests {
         #expect(try await load == "value")
     }
 
+    @Test func aLoadThatIsGivenUpGivesItsLeaseBack() async throws {
+        let fleet = try await Fleet()
+        let (here, there) = (try await fleet.verifiedMachine().cache(), try await fleet.verifiedMachine().cache())
+        let begun = Gate()
+        let load = Task {
+            try await here.fetch(forKey: "key") {
+                begun.open()
+                try await Task.sleep(for: .seconds(3_600))
+                return "value"
+            }
+        }
+        await begun.opened()
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        #expect(try await there.fetch(forKey: "key") { "other" } == "other")
+        #expect(try await fleet.machine().cache().fetch(forKey: "key") == "other")
+    }
+
     @Test func withoutTheServerValuesAreLoadedAndNotSaved() async throws {
         let fleet = try await Fleet()
         let tier = try fleet.machine(timeout: 100) { $0.whenUnreachable.keep = .zero }

@@ -199,6 +199,46 @@ struct ManyEntriesTests {
         }
     }
 
+    @Test("A save of missing entries leaves those that could not be looked at")
+    func unseenStay() async throws {
+        let fleet = try await Fleet()
+        let tier = try fleet.machine(timeout: 100)
+        await tier.verified()
+        try await insist { try await tier.cache().save("fresh", forKey: "key") }
+        let store = tier.store(cache: "cities", schema: 0)
+        let new = NewArchive(key: "key", archive: [1], attributes: EntryAttributes(storedAt: .now))
+        await fleet.server.stopped {
+            let error = #expect(throws: StoreError.self) { try store.save([new], unlessFreshAt: .now)[0].get() }
+            #expect(error?.code == .unreachable)
+            #expect(tier.owedKeyCount == 0)
+        }
+        #expect(try await insist { try await tier.cache().fetch(forKey: "key") } == "fresh")
+    }
+
+    @Test("Of missing entries those are saved whose nodes answer")
+    func unseenBesideSaved() throws {
+        let news = try ["seen", "unseen"].map { key in
+            let attributes = EntryAttributes(storedAt: .now)
+            return try NewEntry([1], of: try StoreKey(key), attributes, clock: EngineClock(), serial: 1)
+        }
+        var call = SaveMissingEntries(news, EngineClock()) { $0 == nil }
+        let names = EntryNames(prefix: "tc:test:", cache: "cache", schema: 1)
+        #expect(call.begin(names, in: .random()).count == 4)
+        let silence = RedisValue.error(RedisReplyError(message: "NOANSWER"))
+        guard case .send(let commands) = try call.take([.bulk([]), .integer(0), silence, silence]) else {
+            Issue.record("Nothing is saved.")
+            return
+        }
+        #expect(commands.count == 1)
+        guard case .done(let outcomes) = try call.take([.integer(1)]), case .done(.success(_?)) = outcomes[0],
+            case .unseen(let error) = outcomes[1]
+        else {
+            Issue.record("It ends otherwise.")
+            return
+        }
+        #expect(error.code == .unreachable)
+    }
+
     @Test("A listing gives no key twice while the server's table grows and shrinks, and misses none that stays")
     func listedOnce() async throws {
         let fleet = try await Fleet()

@@ -59,6 +59,50 @@ struct SharedFaultTests {
         }
     }
 
+    /// Behaviour 10, for a cache that is closed, or of which the program has another one.
+    @Test(arguments: [true, false])
+    func aTierOwesWhatItsCachesDid(isClosed: Bool) async throws {
+        let fleet = try await Fleet()
+        let (here, other) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine().cache())
+        // No heartbeat pays before the caches are asked.
+        let tier = try fleet.machine(timeout: 100, heartbeat: .seconds(600))
+        await tier.verified()
+        let cache = try tier.cache()
+        try await other.save("former", forKey: "key")
+        try await fetch("former", from: cache)
+        let sibling = isClosed ? nil : try tier.cache()
+        await fleet.server.stopped {
+            #expect(await code { try await cache.remove(forKey: "key") } == .unreachable)
+            if isClosed { try? await cache.close() }
+        }
+        // Its removal is not executed any more, or it was by now.
+        _ = try await here.ask(["PING"])
+        try await other.save("former", forKey: "key")
+        #expect(tier.owedKeyCount == 1)
+        let again = try sibling ?? tier.cache()
+        #expect(try await insist { try await again.fetch(forKey: "key") } == nil)
+        try await insist { try await again.save("new", forKey: "key") }
+        #expect(tier.owedKeyCount == 0)
+        #expect(try await again.fetch(forKey: "key") == "new")
+        try await fetch("new", from: other)
+    }
+
+    /// The caches may be gone when the server answers again.
+    @Test func theDebtsOfAClosedCacheArePaid() async throws {
+        let fleet = try await Fleet()
+        let other = try await fleet.verifiedMachine().cache()
+        let tier = try fleet.machine(timeout: 100)
+        await tier.verified()
+        try await other.save("former", forKey: "key")
+        await fleet.server.stopped {
+            let cache = try? tier.cache()
+            #expect(await code { try await cache?.save("unsaved", forKey: "key") } == .unreachable)
+            try? await cache?.close()
+        }
+        while tier.owedKeyCount > 0 { await pause() }
+        try await fetch(nil, from: other)
+    }
+
     private func makeReplica(_ server: RedisServer, of master: UInt16?) async throws {
         let connection = try RedisConnection(
             to: server.endpoint,

@@ -79,6 +79,23 @@ struct TieredTests {
         #expect(try await again.fetch(forKey: "key") == "new")
     }
 
+    /// The server does not tell a client of its own saves.
+    @Test func aSaveByAnotherCacheOfTheProcessHasTheCopyCompared() async throws {
+        let fleet = try await Fleet()
+        let directory = TestDirectory()
+        let tier = try await fleet.verifiedMachine()
+        let (here, there) = (try tier.cache(), try cache(tier, directory))
+        for round in 0..<10 {
+            try await here.save("\(round)", forKey: "key")
+            #expect(try await there.fetch(forKey: "key") == "\(round)")
+            // From the copy, once it is there.
+            let before = tier.statistics.nearHits
+            while tier.statistics.nearHits == before {
+                #expect(try await there.fetch(forKey: "key") == "\(round)")
+            }
+        }
+    }
+
     @Test func aCopyThatCannotBeComparedIsNotServed() async throws {
         let fleet = try await Fleet()
         let directory = TestDirectory()

@@ -7,7 +7,8 @@ import Synchronization
 /// connect by themselves, and again when they broke.
 ///
 /// A heartbeat on the channel tells until when nothing can have been missed: a message for a change comes before the
-/// answer of a command that was sent after the change was acknowledged.
+/// answer of a command that was sent after the change was acknowledged. With it goes a `PING` on the other connection, for
+/// the server tells of changes as long as it has both.
 package final class TrackedConnection: RedisClient {
     private let calls: RedisConnection
     private let channel: RedisConnection
@@ -173,6 +174,9 @@ private final class Tracker: Sendable {
             else { return .notTracking }
         }
         let start = ContinuousClock.now
+        // Once the server has lost the connection for calls, which switched tracking on, it tells of no change, and goes on
+        // answering the channel. The loss may not come out here: its message is lost on the way, and nobody calls.
+        async let hasCalls = Self.isAnswered(calls)
         if let answers = try? await channel.send([heartbeat(), Role.question]) {
             // A node of a cluster refuses the heartbeat itself when it is no master any more.
             if !answers[0].isError, case .replica(let mustBeLeft) = role.finding(answers[1]) {
@@ -181,10 +185,15 @@ private final class Tracker: Sendable {
                 }
                 return .notTracking
             }
-            tell { $0.answered(beat, answers[0], sentAt: start) }
+            if await hasCalls { tell { $0.answered(beat, answers[0], sentAt: start) } }
         }
         // A connection may have been lost meanwhile.
         return state.withLock { $0.isOn } ? .tracking : .notConnected
+    }
+
+    /// Whether the server answers on a connection; a refusal is an answer.
+    private static func isAnswered(_ connection: RedisConnection) async -> Bool {
+        (try? await connection.send([["PING"]])) != nil
     }
 
     /// Whether both connections lead to one server, as far as it tells. A name may stand for several: the channel would

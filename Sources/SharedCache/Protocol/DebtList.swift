@@ -1,5 +1,6 @@
 import ArchiveStore
 import RedisWire
+import Synchronization
 
 /// The keys of saves and removals that the engine did not acknowledge: their entries must be removed before anything
 /// may be read for them, or an old entry could be taken for the new one. A value without I/O, clock or locks.
@@ -9,9 +10,19 @@ struct DebtList: Sendable {
     /// Above so many keys, all entries are owed instead.
     static let mostKeys = 10_000
 
-    private var keys: [[UInt8]: StoreKey] = [:]
-    private(set) var owesGeneration = false
+    private struct Debt {
+        let key: StoreKey
+        let number: Int
+    }
 
+    private var keys: [[UInt8]: Debt] = [:]
+    /// The number of the debt of a generation.
+    private var generation: Int?
+    /// The number of the last change that became a debt. A payment settles no later ones: it may have been executed before
+    /// those changes were begun.
+    private(set) var last = 0
+
+    var owesGeneration: Bool { generation != nil }
     var isEmpty: Bool { keys.isEmpty && !owesGeneration }
     var count: Int { owesGeneration ? Self.mostKeys : keys.count }
 
@@ -19,28 +30,53 @@ struct DebtList: Sendable {
     func isOwed(_ key: StoreKey) -> Bool { !isEmpty && (owesGeneration || keys[key.bytes] != nil) }
 
     mutating func owe(_ key: StoreKey) {
-        if keys.count >= Self.mostKeys { oweGeneration() }
-        if !owesGeneration { keys[key.bytes] = key }
+        if keys.count >= Self.mostKeys { return oweGeneration() }
+        last += 1
+        keys[key.bytes] = Debt(key: key, number: last)
     }
 
-    mutating func oweGeneration() { self = DebtList(owesGeneration: true) }
-
-    mutating func settle(_ paid: [StoreKey]) {
-        for key in paid { keys[key.bytes] = nil }
+    mutating func oweGeneration() {
+        last += 1
+        keys = [:]
+        generation = last
     }
 
-    mutating func settleAll() { self = DebtList() }
+    /// Settles the debts of keys.
+    ///
+    /// - Parameter last: the number of the last debt when the payment began.
+    mutating func settle(_ paid: [StoreKey], upTo last: Int) {
+        for key in paid {
+            if let debt = keys[key.bytes], debt.number <= last { keys[key.bytes] = nil }
+        }
+    }
+
+    /// As ``settle(_:upTo:)``, for all debts.
+    mutating func settleAll(upTo last: Int) {
+        keys = keys.filter { $0.value.number > last }
+        if let number = generation, number <= last { generation = nil }
+    }
 
     /// Some of the keys that are owed, to be paid at once.
     ///
     /// - Parameter others: the bytes of keys that are left out.
     func next(except others: Set<[UInt8]>) -> [StoreKey] {
-        Array(keys.lazy.filter { !others.contains($0.key) }.map(\.value).prefix(256))
+        Array(keys.lazy.filter { !others.contains($0.key) }.map(\.value.key).prefix(256))
     }
 }
 
-extension DebtList {
-    private init(owesGeneration: Bool) { self.owesGeneration = owesGeneration }
+/// The debts for the entries of one cache and schema. All stores of a tier for these entries have the same, also one that is
+/// opened after the store that owes them was closed.
+final class SharedDebts: Sendable {
+    /// Held while debts are paid, and while a key is changed that may be owed: otherwise the payment could remove the
+    /// save that follows it.
+    let payment = Mutex<Void>(())
+    private let list = Mutex(DebtList())
+
+    func withList<Result>(_ body: (inout sending DebtList) -> sending Result) -> sending Result {
+        list.withLock(body)
+    }
+
+    var isEmpty: Bool { withList { $0.isEmpty } }
 }
 
 /// Has the engine remove the entries of keys that are owed. A node of a cluster that does not answer leaves its keys
@@ -51,6 +87,8 @@ struct PayKeys: EngineCall {
     let action = Self.paying
     private let keys: [StoreKey]
     private let mayLeaveSome: Bool
+    /// The number of the last debt when the payment began.
+    private var last: Int?
     private var call: Insisting<RemoveOwed>
     private(set) var unpaid: [StoreKey] = []
     /// Why keys are unpaid.
@@ -64,7 +102,9 @@ struct PayKeys: EngineCall {
     }
 
     mutating func next(_ answers: [RedisValue], _ view: SharedView) throws(StoreError) -> EngineStep<Void> {
-        try call.next(answers, view).then { failures throws(StoreError) in
+        let last = last ?? view.debts.withList { $0.last }
+        self.last = last
+        return try call.next(answers, view).then { failures throws(StoreError) in
             var paid: [StoreKey] = []
             for (key, failure) in zip(keys, failures) {
                 if let failure {
@@ -74,7 +114,7 @@ struct PayKeys: EngineCall {
                     paid.append(key)
                 }
             }
-            view.withView { $0.debts.settle(paid) }
+            view.debts.withList { $0.settle(paid, upTo: last) }
             if let failure, !mayLeaveSome { throw failure }
             return .done(())
         }
@@ -151,7 +191,7 @@ struct PayDebts: EngineCall {
 
     private mutating func begin(_ view: SharedView) throws(StoreError) -> EngineStep<Void> {
         let unpaid = unpaid
-        let (owesGeneration, keys) = view.withView { ($0.debts.owesGeneration, $0.debts.next(except: unpaid)) }
+        let (owesGeneration, keys) = view.debts.withList { ($0.owesGeneration, $0.next(except: unpaid)) }
         if owesGeneration {
             payment = .generation(BeginGeneration(action: action))
         } else if !keys.isEmpty {

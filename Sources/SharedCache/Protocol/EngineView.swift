@@ -2,14 +2,13 @@ import ArchiveStore
 import RedisWire
 import Synchronization
 
-/// A process's view of a cache's entries in the engine: their generation, the entries near that may be used, and the
-/// changes that the engine has not acknowledged. A value without I/O, clock or locks.
+/// A process's view of a cache's entries in the engine: their generation, and the entries near that may be used. A value
+/// without I/O, clock or locks.
 struct EngineView: Sendable {
     let names: EntryNames
     /// The current generation as far as this process knows; `nil` if it has to ask.
     private(set) var generation: Generation?
     var near: NearValidity
-    var debts = DebtList()
     /// The copies of a change that are waited for.
     let replicas: SharedSettings.Replicas
     private var echoes = OwnEchoes()
@@ -141,6 +140,8 @@ private struct OwnEchoes {
 final class SharedView: Sendable {
     let names: EntryNames
     let counters: TierCounters
+    /// The changes that the engine has not acknowledged.
+    let debts: SharedDebts
     private let replicas: SharedSettings.Replicas
     private let view: Mutex<EngineView>
     // Each hit in memory looks at these two alone. They change under the lock: the end after the changes before it.
@@ -149,11 +150,12 @@ final class SharedView: Sendable {
     private let currentEpoch = Atomic<UInt64>(0)
     private let clock = HitClock()
 
-    init(_ view: EngineView, _ counters: TierCounters = TierCounters()) {
+    init(_ view: EngineView, _ counters: TierCounters = TierCounters(), debts: SharedDebts = SharedDebts()) {
         names = view.names
         askGeneration = ["GET", .text(names.generation)]
         replicas = view.replicas
         self.counters = counters
+        self.debts = debts
         self.view = Mutex(view)
     }
 
@@ -178,7 +180,7 @@ final class SharedView: Sendable {
 
     /// Notes that keys are owed to the server.
     func owe(_ keys: some Collection<StoreKey>) {
-        withView { view in for key in keys { view.debts.owe(key) } }
+        debts.withList { list in for key in keys { list.owe(key) } }
         counters.count { $0.debts += keys.count }
     }
 
@@ -205,12 +207,12 @@ final class SharedView: Sendable {
     // These change nothing that is kept outside the lock.
     var generation: Generation? { view.withLock { $0.generation } }
 
-    var isSettled: Bool { view.withLock { $0.debts.isEmpty } }
+    var isSettled: Bool { debts.isEmpty }
 
-    func isOwed(_ key: StoreKey) -> Bool { view.withLock { $0.debts.isOwed(key) } }
+    func isOwed(_ key: StoreKey) -> Bool { debts.withList { $0.isOwed(key) } }
 
     /// As ``isOwed(_:)``, for each of some keys.
-    func areOwed(_ keys: [StoreKey]) -> [Bool] { view.withLock { view in keys.map { view.debts.isOwed($0) } } }
+    func areOwed(_ keys: [StoreKey]) -> [Bool] { debts.withList { list in keys.map { list.isOwed($0) } } }
 
     // MARK: Generations
 

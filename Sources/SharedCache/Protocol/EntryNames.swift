@@ -29,6 +29,9 @@ struct EntryNames: Sendable {
         beforeGeneration = "\(self.cache)\(schema)."
     }
 
+    /// The beginning of the names of all entries of this schema.
+    var entries: String { beforeGeneration }
+
     static func prefix(_ name: String) -> String { "tc:\(name):" }
 
     /// The beginning of the names of a generation's entries.

@@ -59,6 +59,8 @@ struct BeginGeneration: EngineCall {
     let action: String
     private let new: Generation
     private var stage = Stage.beginning
+    /// The number of the last debt when this began.
+    private var lastDebt = 0
 
     private static let setInFullMemory = "#!lua flags=allow-oom\nreturn redis.call('SET',KEYS[1],ARGV[1])"
 
@@ -74,6 +76,7 @@ struct BeginGeneration: EngineCall {
         switch stage {
         case .beginning:
             stage = .setting
+            lastDebt = view.debts.withList { $0.last }
             return .send([["SET", name, value]] + view.waiting)
         case .setting:
             if case .error(let error) = answers[0], error.code == "OOM" {
@@ -91,13 +94,13 @@ struct BeginGeneration: EngineCall {
         view.withView { view in
             view.forgetAll()
             if isSet { view.learn(new) }
-            view.debts.settleAll()
         }
+        view.debts.withList { [lastDebt] in $0.settleAll(upTo: lastDebt) }
         return .done(())
     }
 
     func failed(_ error: StoreError, _ view: SharedView) {
-        view.withView { $0.debts.oweGeneration() }
+        view.debts.withList { $0.oweGeneration() }
         view.counters.count { $0.debts += 1 }
     }
 }

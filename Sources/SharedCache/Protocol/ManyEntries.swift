@@ -38,6 +38,8 @@ struct SaveEntries: EntryCall {
 struct SaveMissingEntries: EntryCall {
     enum Saving {
         case done(Result<EntryInformation?, StoreError>)
+        /// The entry could not be looked at, and nothing was sent that changes it.
+        case unseen(StoreError)
         /// Others have changed the entry meanwhile.
         case disturbed
     }
@@ -49,8 +51,13 @@ struct SaveMissingEntries: EntryCall {
     private var looks: [Look] = []
     /// Remove each key's entries of older forms.
     private var removingOlder: [[RedisCommand]] = []
+    /// Why entries could not be looked at, by their places.
+    private var unseen: [Int: StoreError] = [:]
     /// The places of the entries that are being saved; `nil` before that.
     private var wanted: [Int]?
+
+    /// Whether commands may have been sent that change entries.
+    var hasSaved: Bool { wanted != nil }
 
     var changes: EntryChanges {
         guard let wanted else { return EntryChanges() }
@@ -65,6 +72,7 @@ struct SaveMissingEntries: EntryCall {
 
     mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         looks = news.map { Look(at: $0.key, names, in: generation, clock) }
+        unseen = [:]
         wanted = nil
         removingOlder = news.map { names.removingOlder($0.key, generation) }
         return looks.flatMap(\.commands)
@@ -72,13 +80,20 @@ struct SaveMissingEntries: EntryCall {
 
     mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<[Saving]> {
         guard let wanted else {
-            for index in looks.indices { try looks[index].take(Array(answers[2 * index..<2 * index + 2]), action) }
-            let places = looks.indices.filter { isWanted(looks[$0].information) }
-            if places.isEmpty { return .done(news.map { _ in .done(.success(nil)) }) }
+            var places: [Int] = []
+            for index in looks.indices {
+                do throws(StoreError) {
+                    try looks[index].take(Array(answers[2 * index..<2 * index + 2]), action)
+                    if isWanted(looks[index].information) { places.append(index) }
+                } catch {
+                    unseen[index] = error
+                }
+            }
+            if places.isEmpty { return .done(unsaved) }
             wanted = places
             return .send(places.flatMap { [script(at: $0)] + removingOlder[$0] })
         }
-        var outcomes = [Saving](repeating: .done(.success(nil)), count: news.count)
+        var outcomes = unsaved
         // As many for each entry; the first one is the script's.
         let width = answers.count / wanted.count
         for (number, place) in wanted.enumerated() {
@@ -95,6 +110,9 @@ struct SaveMissingEntries: EntryCall {
 }
 
 extension SaveMissingEntries {
+    /// The outcomes of entries that are not saved.
+    private var unsaved: [Saving] { news.indices.map { unseen[$0].map { .unseen($0) } ?? .done(.success(nil)) } }
+
     private func script(at place: Int) -> RedisCommand {
         let new = news[place]
         return looks[place].script.save(new.bytes, ifEnding: looks[place].end, new.lifetime)

@@ -64,6 +64,11 @@ struct Engine: Sendable {
     /// Makes a call, and blocks until it is done.
     func make<Call: EngineCall>(_ call: Call, _ view: SharedView) throws(StoreError) -> Call.Outcome {
         var call = call
+        return try make(&call, view)
+    }
+
+    /// Makes a call, blocks until it is done, and leaves it as it ended.
+    func make<Call: EngineCall>(_ call: inout Call, _ view: SharedView) throws(StoreError) -> Call.Outcome {
         var answers: [RedisValue] = []
         do throws(StoreError) {
             while true {

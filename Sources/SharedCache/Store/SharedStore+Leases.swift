@@ -22,19 +22,26 @@ extension SharedStore {
             return taken.leases.map { SharedLease($0, self) }
         } catch {
             // The server may take them yet, and other machines would wait for nothing.
-            let requested = call.call.requested
-            Task { await release(requested) }
+            startRelease(call.call.requested)
             throw error
         }
     }
 
-    /// Ends leases in the engine.
+    /// Ends leases in the engine, also in a task that is cancelled.
     func release(_ leases: [LeaseTerm]) async {
         if leases.isEmpty { return }
-        do throws(StoreError) {
-            _ = try await engine.request(leases.map(\.ending), action: "giving leases back")
-        } catch {
-            // They end by themselves before long.
+        await startRelease(leases).value
+    }
+
+    /// Ends leases in a task of its own: a cancelled one, which most loads without a value have, sends nothing.
+    @discardableResult
+    private func startRelease(_ leases: [LeaseTerm]) -> Task<Void, Never> {
+        Task { [engine] in
+            do throws(StoreError) {
+                _ = try await engine.request(leases.map(\.ending), action: "giving leases back")
+            } catch {
+                // They end by themselves before long.
+            }
         }
     }
 

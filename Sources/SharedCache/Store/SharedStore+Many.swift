@@ -11,7 +11,9 @@ extension SharedStore {
     package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
         // A debt is settled by a save that no payment overtakes.
         if owesAny(of: archives.lazy.map(\.key)) { return saveOneByOne(archives) }
-        return inParts(archives) { news, _ throws(StoreError) in try ask(Insisting(SaveEntries(news: news))) }
+        return inParts(archives) { news, _ throws(StoreError) in
+            try ask(Insisting(SaveEntries(news: news))).map { Saved(result: $0) }
+        }
     }
 
     package func save(
@@ -28,17 +30,37 @@ extension SharedStore {
         let keys = Set(archives.map(\.key))
         if keys.count < archives.count || owesAny(of: keys) { return archives.map(saveAlone) }
         return inParts(archives) { news, archives throws(StoreError) in
-            let outcomes = try ask(Insisting(SaveMissingEntries(news, offset.clock, if: isWanted)))
+            try checkUsable()
+            var call = Insisting(SaveMissingEntries(news, offset.clock, if: isWanted))
+            let outcomes: [SaveMissingEntries.Saving]
+            do throws(StoreError) {
+                outcomes = try engine.make(&call, view)
+            } catch {
+                if call.call.hasSaved { throw error }
+                outcomes = news.map { _ in .unseen(error) }
+            }
             return zip(outcomes, archives).map { outcome, archive in
-                if case .done(let result) = outcome { result } else { saveAlone(archive) }
+                switch outcome {
+                case .done(let result): Saved(result: result)
+                // Fresh entries are to stay, and any other one shows its age.
+                case .unseen(let error): Saved(result: .failure(error), isOwed: false)
+                case .disturbed: Saved(result: saveAlone(archive), isOwed: false)
+                }
             }
         }
+    }
+
+    /// The result of one of many saves.
+    private struct Saved {
+        let result: Result<EntryInformation?, StoreError>
+        /// Whether its key is owed if the server has not acknowledged it.
+        var isOwed = true
     }
 
     /// Has `body` send some entries at a time; if that is not acknowledged, all of them are owed.
     private func inParts(
         _ archives: [NewArchive],
-        _ body: ([NewEntry], [NewArchive]) throws(StoreError) -> [Result<EntryInformation?, StoreError>]
+        _ body: ([NewEntry], [NewArchive]) throws(StoreError) -> [Saved]
     ) -> [Result<EntryInformation?, StoreError>] {
         var results = [Result<EntryInformation?, StoreError>](repeating: .success(nil), count: archives.count)
         var serials = EntrySerials()
@@ -66,9 +88,9 @@ extension SharedStore {
             do throws(StoreError) {
                 let saved = try body(news, places.map { archives[$0] })
                 for (index, place) in places.enumerated() {
-                    results[place] = saved[index]
+                    results[place] = saved[index].result
                     // A node of a cluster did not answer; the other nodes did.
-                    if case .failure(let error) = saved[index], error.isUnacknowledged {
+                    if saved[index].isOwed, case .failure(let error) = saved[index].result, error.isUnacknowledged {
                         view.owe([news[index].key])
                     }
                 }

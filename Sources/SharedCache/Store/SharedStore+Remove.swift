@@ -64,22 +64,22 @@ extension SharedStore {
     func changing<Result>(_ key: StoreKey, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try checkUsable()
         // Paid later, it would remove this save, too.
-        if view.withView({ $0.debts.owesGeneration }) { try payDebts() }
+        if view.debts.withList({ $0.owesGeneration }) { try payDebts() }
         // The keys of a payment that is on its way are owed until the server answers.
         if !view.isOwed(key) { return try body() }
-        return try payment.withLock { _ throws(StoreError) in
+        return try view.debts.payment.withLock { _ throws(StoreError) in
             if view.isOwed(key) { try ask(PayKeys([key])) }
             return try body()
         }
     }
 
-    /// Has the engine remove the entries whose save or removal it did not acknowledge.
+    /// Has the engine remove the entries whose save or removal it did not acknowledge, also once the store is closed.
     ///
     /// - Throws: `.unreachable`: the rest is still owed.
     package func payDebts() throws(StoreError) {
-        let owesAll = try payment.withLock { _ throws(StoreError) in
-            let owesAll = view.withView { $0.debts.owesGeneration }
-            try ask(PayDebts())
+        let owesAll = try view.debts.payment.withLock { _ throws(StoreError) in
+            let owesAll = view.debts.withList { $0.owesGeneration }
+            try engine.make(PayDebts(), view)
             return owesAll
         }
         if owesAll { tellOfRenewal(self) }

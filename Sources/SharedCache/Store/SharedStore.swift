@@ -23,9 +23,6 @@ package final class SharedStore: RemoteStore {
     let offset: ClockOffset
     let settings: SharedSettings
     let waiters = LeaseWaiters()
-    /// Held while debts are paid, and while a key is changed that may be owed: otherwise the payment could remove the
-    /// save that follows it.
-    let payment = Mutex<Void>(())
     private let usage = StoreUsage()
     private let listener = Mutex<(@Sendable (EngineView.Heard) -> Void)?>(nil)
     /// When the last answered heartbeat was sent.
@@ -35,12 +32,14 @@ package final class SharedStore: RemoteStore {
 
     /// - Parameters:
     ///   - offset: by how much the server's clock is ahead of this machine's.
+    ///   - debts: those of all stores of the tier for the same entries.
     ///   - tellOfRenewal: is called once a store has begun a new generation.
     init(
         _ engine: Engine,
         _ names: EntryNames,
         offset: ClockOffset,
         settings: SharedSettings,
+        debts: SharedDebts = SharedDebts(),
         tellOfRenewal: @escaping @Sendable (SharedStore) -> Void
     ) {
         self.engine = engine
@@ -49,7 +48,7 @@ package final class SharedStore: RemoteStore {
         self.tellOfRenewal = tellOfRenewal
         let rule: NearValidity.Rule =
             settings.coherence.age.map { .age($0) } ?? .heard(window: settings.heartbeat.window)
-        view = SharedView(EngineView(names, rule, replicas: settings.replicas), engine.counters)
+        view = SharedView(EngineView(names, rule, replicas: settings.replicas), engine.counters, debts: debts)
     }
 
     /// A store that hears of no changes.

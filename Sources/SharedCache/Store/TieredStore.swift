@@ -58,6 +58,12 @@ package final class TieredStore: RemoteStore {
         }
     }
 
+    /// The copy is compared before it is used again.
+    package func noteChange(ofKey key: String) {
+        let digest = digest(of: key)
+        withCopies { $0.doubt(digest) }
+    }
+
     package func changesByOthers() throws(StoreError) -> ChangesByOthers { try shared.changesByOthers() }
     package var changeMark: UInt64? { shared.changeMark }
 

@@ -204,11 +204,13 @@ public final class SharedTier: Sendable {
     ///
     /// - Parameter olderSchemas: the forms whose entries go whenever an entry is changed.
     func store(cache: String, schema: UInt32, olderSchemas: [UInt32] = []) -> SharedStore {
+        let names = EntryNames(prefix: prefix, cache: cache, schema: schema, olderSchemas: olderSchemas)
         let store = SharedStore(
             engine,
-            EntryNames(prefix: prefix, cache: cache, schema: schema, olderSchemas: olderSchemas),
+            names,
             offset: offset,
-            settings: settings
+            settings: settings,
+            debts: members.debts(of: names)
         ) { [members] in members.tellOfRenewal(by: $0) }
         members.add(store)
         return store
@@ -236,7 +238,7 @@ public final class SharedTier: Sendable {
     public var isVerified: Bool { members.isVerified(at: .now, settings.heartbeat.window) }
 
     /// The number of keys that the server is still to remove, because it did not acknowledge a save or removal.
-    public var owedKeyCount: Int { members.all.reduce(0) { $0 + $1.view.withView { $0.debts.count } } }
+    public var owedKeyCount: Int { members.owedKeyCount }
 
     // MARK: State
 
@@ -279,7 +281,7 @@ public final class SharedTier: Sendable {
     /// Ends the connection: later calls of caches on this tier throw `CacheError` with code `.closed`. Blocks while
     /// owed removals are sent, at most for a few timeouts.
     public func close() {
-        for store in members.all { try? store.payDebts() }
+        upkeep.payDebts(with: engine)
         client.close()
         feed.end()
     }

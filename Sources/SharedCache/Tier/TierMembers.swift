@@ -7,8 +7,17 @@ final class TierMembers: Sendable {
         weak var store: SharedStore?
     }
 
+    /// The debts for the entries of one cache and schema.
+    private struct Account {
+        /// Those that the last store had.
+        let names: EntryNames
+        let debts: SharedDebts
+    }
+
     private struct State {
         var members: [Member] = []
+        /// By the beginning of the entries' names. They stay when the caches that owe them are gone.
+        var accounts: [String: Account] = [:]
         /// The last heartbeat; `nil` if changes may have been missed since.
         var verifiedSince: ContinuousClock.Instant?
         /// When a connection was lost last.
@@ -46,6 +55,36 @@ final class TierMembers: Sendable {
         state.withLock { state in
             guard let start = state.verifiedSince else { return state.lostAt }
             return now < start + window ? nil : start + window
+        }
+    }
+
+    // MARK: Debts
+
+    /// The debts that a new store is to have.
+    func debts(of names: EntryNames) -> SharedDebts {
+        state.withLock { state in
+            let debts = state.accounts[names.entries]?.debts ?? SharedDebts()
+            state.accounts[names.entries] = Account(names: names, debts: debts)
+            return debts
+        }
+    }
+
+    /// The number of keys that are owed.
+    var owedKeyCount: Int {
+        state.withLock { state in state.accounts.values.reduce(0) { $0 + $1.debts.withList { $0.count } } }
+    }
+
+    /// Pays all debts, as far as the server answers; blocks.
+    ///
+    /// - Parameter makeStore: makes a store for debts of caches that are gone.
+    func payDebts(_ makeStore: (EntryNames, SharedDebts) -> SharedStore) {
+        let owing = state.withLock { $0.accounts.values.filter { !$0.debts.isEmpty } }
+        if owing.isEmpty { return }
+        let stores = all
+        for account in owing {
+            let store = stores.first { $0.view.debts === account.debts } ?? makeStore(account.names, account.debts)
+            // Due again after the next heartbeat.
+            try? store.payDebts()
         }
     }
 

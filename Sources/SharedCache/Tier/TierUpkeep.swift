@@ -42,9 +42,19 @@ final class TierUpkeep: Sendable {
         guard begins else { return }
         queue.async { [self] in
             readClock()
-            // A failed payment is due again after the next heartbeat.
-            for store in members.all where !store.isSettled { try? store.payDebts() }
+            if let client = state.withLock({ $0.client }) { payDebts(with: Engine(client, Breaker())) }
             state.withLock { $0.isRunning = false }
+        }
+    }
+
+    /// Pays all debts, as far as the server answers; blocks.
+    ///
+    /// - Parameter engine: for debts of caches that are gone.
+    func payDebts(with engine: Engine) {
+        members.payDebts { [members, offset] names, debts in
+            SharedStore(engine, names, offset: offset, settings: SharedSettings(), debts: debts) {
+                members.tellOfRenewal(by: $0)
+            }
         }
     }
 

@@ -17,6 +17,8 @@ final class SharedMemory: Sendable {
     let directory: String
     /// The store that the entries come from.
     private let store: any ArchiveStore
+    /// The store, if it is on a server.
+    private let remote: (any RemoteStore)?
     /// The keys that are being loaded.
     let loads = InFlightLoads()
     private let queues: DiskQueues
@@ -27,6 +29,7 @@ final class SharedMemory: Sendable {
 
     init(settings: MemorySettings, place: String?, store: any ArchiveStore, queues: DiskQueues) {
         self.store = store
+        remote = store as? any RemoteStore
         self.queues = queues
         tier = RankedMutex(MemoryTier(settings: settings, table: table), rank: CacheLocks.tier)
         // A forked process has no siblings from before: their locks may be taken, and their threads are gone.
@@ -114,6 +117,8 @@ final class SharedMemory: Sendable {
         for other in siblings {
             for key in keys {
                 other.loads.forget(key)
+                // Before memory forgets the key: a fetch that reads it then must not find the former copy.
+                other.remote?.noteChange(ofKey: key.text)
                 let dropped = other.withLock { $0.invalidate(key, reach: reach) }
                 _ = consume dropped
             }

@@ -200,7 +200,7 @@ final class SimulatedProcess {
     }
 
     private func payDebts() {
-        if isPaying || view.withView({ $0.debts.isEmpty }) { return }
+        if isPaying || view.debts.isEmpty { return }
         paying { [self] done in make(PayDebts()) { _ in done() } }
     }
 
@@ -303,7 +303,7 @@ final class SimulatedProcess {
         if condition: @escaping () -> Bool = { true },
         _ done: @escaping (Result<Call.Outcome?, StoreError>) -> Void
     ) {
-        if view.withView({ $0.debts.owesGeneration }) {
+        if view.debts.withList({ $0.owesGeneration }) {
             paying { [self] finished in
                 make(PayDebts()) { [self] result in
                     finished()
