@@ -219,7 +219,8 @@ import Testing
         let values: [any NSObject & NSCoding] = [
             NSString(string: "text"), NSMutableString(string: "text"), NSData(data: Data([1, 2])),
             NSMutableData(data: Data([1, 2])), NSNumber(value: 5), NSDate(timeIntervalSinceReferenceDate: 5),
-            NSUUID(), NSURL(fileURLWithPath: "/a"),
+            NSUUID(), NSURL(fileURLWithPath: "/a"), try #require(NSTimeZone(name: "Europe/Berlin")),
+            try #require(NSTimeZone(name: "Europe/Berlin")),
         ]
         for value in values {
             for isFirst in [true, false] {

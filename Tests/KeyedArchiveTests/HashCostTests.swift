@@ -47,4 +47,41 @@ struct HashCostTests {
         // No more than an archive is granted for the references to so many members.
         #expect(spent <= 32 * count && spent >= min(count, 1_024) * (min(count, 1_024) - 64) / 64)
     }
+
+    /// Texts of one hash in Foundation, which hashes the ends and the middle of long ones.
+    private static func textsOfOneHash(_ count: Int) -> [String] {
+        let (start, end) = (String(repeating: "a", count: 40), String(repeating: "b", count: 152))
+        return (0..<count).map { "\(start)\($0 + 10_000_000)\(end)" }
+    }
+
+    /// The lists of members are small, and may be shared by any number of collections.
+    @Test(.timeLimit(.minutes(1)), arguments: ["NSSet", "NSMutableSet"])
+    func textsOfOneHashAreNotComparedForEver(className: String) throws {
+        let texts = Set(Self.textsOfOneHash(1_024))
+        #expect(Set(texts.map { NSString(string: $0).hash }).count == 1)
+        func read(_ count: Int) throws -> Int? {
+            let archiver = KeyedArchiver()
+            archiver.setClassName(className, for: NSSet.self)
+            archiver.encode(Array(repeating: texts, count: count), forKey: "sets")
+            let unarchiver = try KeyedUnarchiver(forReadingFrom: archiver.encodedData)
+            let sets = unarchiver.decodeObject(forKey: "sets") as? [Any]
+            try unarchiver.finishDecoding()
+            return sets?.count
+        }
+        #expect(try read(1) == 1)
+        let error = #expect(throws: ArchiveError.self) { try read(20) }
+        #expect(error?.code == .limitExceeded)
+    }
+
+    /// As many members as may share a hash are never refused: each has a place and bytes of its own.
+    @Test func membersOfOneHashThatAreNotSharedAreAdmitted() throws {
+        let numbers = (1...HashCrowd.limit).map { Double($0) * 0x1p70 }
+        #expect(Set(numbers.map { NSNumber(value: $0).hash }).count == 1)
+        let texts = Self.textsOfOneHash(HashCrowd.limit)
+        for members in [NSSet(array: numbers), NSSet(array: texts)] {
+            let archive = try KeyedArchiver.archivedData(withRootObject: members)
+            let set = try KeyedUnarchiver.unarchivedRoot(ofClass: Set<AnyHashable>.self, from: archive)
+            #expect(set.count == HashCrowd.limit)
+        }
+    }
 }

@@ -54,6 +54,17 @@ struct HostileInputTests {
         #expect(code([]) == .unknownFormat)
     }
 
+    @Test func uidsOfAnyWidthAreRead() throws {
+        for width in 1...16 as ClosedRange<UInt8> {
+            let zeros = [UInt8](repeating: 0, count: Int(width) - 1)
+            let list = try PropertyList(Data(binary([[0x80 | (width - 1)] + zeros + [7]])))
+            #expect(list.value == .uid(7), "\(width)")
+            guard width > 4 else { continue }
+            #expect(code(binary([[0x80 | (width - 1), 1] + zeros])) == .corrupted, "\(width)")
+        }
+        #expect(code(binary([[0x8F, 0, 0]])) == .corrupted)
+    }
+
     /// A short list whose one long text is used so often that the values would take a thousand times its bytes.
     @Test(arguments: [0x5F, 0x6F, 0x4F] as [UInt8])
     func textThatIsUsedAgainAndAgainIsLimited(marker: UInt8) throws {

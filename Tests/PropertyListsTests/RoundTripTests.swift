@@ -46,6 +46,34 @@ struct RoundTripTests {
         #expect(values == ["a": from == .binary ? "1" : "3", "b": "2"])
     }
 
+    /// Escapes, and encodings that an XML declaration names.
+    @Test(arguments: [
+        ("\\U00e9", "\u{E9}"), ("\\Ue9 ", "\u{E9} "), ("\\u00e9", "\u{E9}"), ("\\ud83d\\ude00", "\u{1F600}"),
+        ("\\u", "u"),
+        ("\\ux", "ux"), ("\\200\\350", "\u{A0}\u{141}"), ("\\8", "8"), ("\\x41", "x41"),
+    ])
+    func escapesAreRead(escaped: String, expected: String) throws {
+        #expect(try PropertyList(Data("\"\(escaped)\"".utf8)).value == .string(expected))
+    }
+
+    @Test func windows1252IsRead() throws {
+        func list(_ bytes: [UInt8]) -> Data {
+            let declaration = "<?xml version=\"1.0\" encoding=\"windows-1252\"?><plist version=\"1.0\"><string>"
+            return Data(Array(declaration.utf8) + bytes + Array("</string></plist>".utf8))
+        }
+        let undefined: Set<UInt8> = [0x81, 0x8D, 0x8F, 0x90, 0x9D]
+        for byte in 0x80...0xFF as ClosedRange<UInt8> {
+            let data = list([0x61, byte])
+            if undefined.contains(byte) {
+                let error = #expect(throws: PropertyListError.self) { try PropertyList(data) }
+                #expect(error?.code == .corrupted)
+                continue
+            }
+            let expected = try #require(String(bytes: [0x61, byte], encoding: .windowsCP1252))
+            #expect(try PropertyList(data).value == .string(expected), "\(byte)")
+        }
+    }
+
     @Test(arguments: [PropertyListFormat.binary, .xml, .openStep])
     func foundationReadsTheSame(format: PropertyListFormat) throws {
         for seed in seeds(0..<100) {

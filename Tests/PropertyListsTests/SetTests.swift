@@ -97,6 +97,34 @@ struct SetTests {
         #expect(code(list(4_000)) == .limitExceeded)
     }
 
+    /// Of one hash in Foundation, which hashes the ends and the middle of long texts.
+    @Test(.timeLimit(.minutes(1))) func textsOfOneHashAreNotComparedForEver() throws {
+        let texts = (0..<1_024).map { number in
+            let text =
+                String(repeating: "a", count: 40) + "\(number + 10_000_000)" + String(repeating: "b", count: 152)
+            return [0x5F, 0x10, UInt8(text.utf8.count)] + Array(text.utf8)
+        }
+        func list(_ marker: UInt8, _ uses: Int) -> Data {
+            var root = container(marker, 2...1_025)
+            if marker == 0xD0 { root[2...3] = [2, 0] }
+            return binary([container(0xA0, Array(repeating: 1, count: uses)), root] + texts)
+        }
+        for marker in [0xC0, 0xD0] as [UInt8] {
+            func count(_ uses: Int) throws -> Int? {
+                let data = list(marker, uses)
+                let list = try PropertyListObjects.propertyList(
+                    from: data,
+                    options: .mutableContainers,
+                    format: nil
+                )
+                return (list as? NSArray)?.count
+            }
+            #expect(try count(1) == 1)
+            let error = #expect(throws: PropertyListError.self) { try count(40) }
+            #expect(error?.code == .limitExceeded)
+        }
+    }
+
     @Test func manyMembersAreRead() throws {
         let members = (0..<3_000).map { [0x11, UInt8($0 >> 8), UInt8($0 & 255)] }
         let data = binary([container(0xC0, 1...3_000)] + members)

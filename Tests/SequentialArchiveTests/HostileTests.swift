@@ -56,6 +56,19 @@ import Testing
         #expect(codes(object("NSData", new("i") + [3] + new("[3c]") + [1, 2])).tree == .corrupted)
     }
 
+    /// References are integers less 110, of which the highest ones leave no room for that.
+    @Test func referencesBeyondAllNumbersAreRefused() {
+        let integers: [[UInt8]] = [
+            [0x87, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [0x87, 0, 0, 0, 0, 0, 0, 0, 0x80],
+            [0x87, 0x92, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [0x81, 0x91, 0xFF],
+        ]
+        for integer in integers {
+            #expect(codes(integer + [0, 0]) == (.corrupted, .corrupted), "of a type: \(integer)")
+            #expect(codes(new("@") + integer) == (.corrupted, .corrupted), "of an object: \(integer)")
+            #expect(codes(new("@") + [0x84] + integer) == (.corrupted, .corrupted), "of a class: \(integer)")
+        }
+    }
+
     @Test func bytesBeyondTheLimitAreNotLookedAt() {
         let bytes = object("NSString", version: 1, new("+") + [1, 0x61])
         #expect(codes(bytes) == (nil, nil))

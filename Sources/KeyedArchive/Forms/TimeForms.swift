@@ -23,6 +23,7 @@ import Synchronization
 //
 //     NS.startDate     NSDate
 //     NS.endDate       NSDate
+//     NS.duration      real, in seconds, where it is not the dates' difference, which is rounded; this package's own
 
 extension Locale: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
@@ -47,15 +48,21 @@ extension NSLocale: ArchiveIntrinsic {
 
 extension TimeZone: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        (self as NSTimeZone).archive(into: archiver)
+        KnownTimeZones.object(for: self as NSTimeZone).write(into: archiver)
     }
 }
 
 extension NSTimeZone: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         // The one object of this name, so that an archive holds its data once.
-        let shared = KnownTimeZones.object(for: self)
-        return archiver.form(NSTimeZone.self, of: shared) {
+        let known = KnownTimeZones.object(for: self)
+        if known === self { return write(into: archiver) }
+        // A place that was reserved for this object is filled, too.
+        return archiver.shared(self) { _ in known.write(into: archiver) }
+    }
+
+    fileprivate func write(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        archiver.form(NSTimeZone.self, of: self) {
             archiver.encode(name, forKey: "NS.name")
             archiver.encode(data.isEmpty ? nil : data as Any?, forKey: "NS.data")
         }
@@ -115,6 +122,7 @@ extension DateInterval: ArchiveIntrinsic {
         return archiver.form(NSDateInterval.self) {
             archiver.encode(start, forKey: "NS.startDate")
             archiver.encode(end, forKey: "NS.endDate")
+            if duration != end.timeIntervalSince(start) { archiver.encode(duration, forKey: "NS.duration") }
         }
     }
 
@@ -184,6 +192,10 @@ extension FoundationForm {
         guard DateInterval.isSound(from: start, to: end) else {
             throw fields.malformed("that ends before it starts")
         }
-        return DateInterval(start: start, end: end)
+        guard let duration = try fields.double("NS.duration") else { return DateInterval(start: start, end: end) }
+        guard duration >= 0, start + duration == end else {
+            throw fields.malformed("with a duration that does not lead to its end")
+        }
+        return DateInterval(start: start, duration: duration)
     }
 }

@@ -5,11 +5,14 @@ import Foundation
 ///
 /// Each insertion would then compare with all that are there, and 100,000 members take half an hour. Swift seeds
 /// its hashes against that, but Foundation does not: its numbers beyond 2^64 all have one hash, data is hashed by
-/// its first 80 bytes, long strings by parts of themselves. Foundation on Linux takes microseconds to compare data, which
-/// many collections may share, so that each comparison of data is charged to the archive's budget.
+/// its first 80 bytes, long strings by parts of themselves, and texts can be made for a hash. Many collections may share
+/// such members, so that each comparison with a member of the same hash is charged to the archive's budget.
 package struct HashCrowd {
-    /// How many members may share a hash; below that many members only data is counted.
+    /// How many members may share a hash.
     static let limit = 1_024
+
+    /// As many members are compared with each other in the time that their references take; only data is counted then.
+    private static let fewMembers = 64
 
     private let isCounting: Bool
     /// How many members there are so far.
@@ -20,7 +23,7 @@ package struct HashCrowd {
     #endif
 
     package init(memberCount: Int) {
-        isCounting = memberCount > Self.limit
+        isCounting = memberCount > Self.fewMembers
         #if !canImport(Darwin)
             texts = EqualTexts(memberCount: memberCount)
         #endif
@@ -42,7 +45,11 @@ package struct HashCrowd {
         let byteCount = Self.byteCount(ofData: member.base)
         if isCounting || byteCount != nil {
             let earlier = try count(member)
-            if let byteCount { try spend(earlier * (Self.bytesPerComparison + byteCount) / 16) }
+            if let byteCount {
+                try spend(earlier * (Self.bytesPerComparison + byteCount) / 16)
+            } else if earlier > 0 {
+                try spend(earlier * Self.cost(ofComparing: member.base))
+            }
         }
         #if canImport(Darwin)
             return member
@@ -81,6 +88,29 @@ package struct HashCrowd {
 
     private static func cost(ofHashing byteCount: Int) -> Int { byteCount > shortMember ? byteCount / 8 : 0 }
 
+    /// The cost of adding a member to a counted set once more, in references: Foundation hashes it and, if it is data,
+    /// compares it with itself, byte by byte.
+    static func cost(ofCounting member: Any) -> Int {
+        if let byteCount = byteCount(ofData: member) { return 1 + byteCount / 8 }
+        // Of these, Foundation hashes some parts.
+        if content(of: member, as: String.self) != nil || content(of: member, as: URL.self) != nil { return 1 }
+        return 1 + cost(ofHashing: member) / 8
+    }
+
+    /// The cost of comparing a member with another one of its hash, in units of the archive's budget.
+    /// A list that is not shared has the units for as many members as may share a hash: a text has its bytes for that, of
+    /// more than 96 if nobody made it for the hash, and every object a dozen.
+    private static func cost(ofComparing member: Any) -> Int {
+        if let text = content(of: member, as: String.self) { return cost(ofComparingText: text.utf8.count) }
+        if let url = content(of: member, as: URL.self) {
+            return cost(ofComparingText: url.relativeString.utf8.count)
+        }
+        guard type(of: member) is NSString.Type, let text = member as? NSString else { return 1 }
+        return cost(ofComparingText: text.length)
+    }
+
+    private static func cost(ofComparingText byteCount: Int) -> Int { 8 + byteCount / 512 }
+
     /// As many bytes take as long as the rest of a comparison.
     private static let bytesPerComparison = 1_024
 
@@ -96,8 +126,7 @@ package struct HashCrowd {
     /// Counts a member, and returns how many of the same hash there were before.
     private mutating func count(_ member: AnyHashable) throws(ArchiveError) -> Int {
         var earlier = 0
-        // Foundation's hash too: the collection may be one of Foundation's, or become one by a cast.
-        for hash in [member.hashValue, (member.base as? NSObject)?.hash].compactMap(\.self) {
+        for hash in Self.hashes(of: member) {
             let known = crowds[hash, default: 0]
             if known >= Self.limit {
                 throw ArchiveError(.limitExceeded, "more than \(Self.limit) members of a collection share a hash")
@@ -106,5 +135,16 @@ package struct HashCrowd {
             earlier = max(earlier, known)
         }
         return earlier
+    }
+
+    /// The hashes by which the member is found: Foundation's, too, for the collection may be one of Foundation's, or become
+    /// one by a cast.
+    private static func hashes(of member: AnyHashable) -> [Int] {
+        // Swift's has a seed.
+        if let text = content(of: member.base, as: String.self) { return [NSString(string: text).hash] }
+        let own = member.hashValue
+        // Objects of Foundation have it for their own.
+        guard let hash = (member.base as? NSObject)?.hash, hash != own else { return [own] }
+        return [own, hash]
     }
 }

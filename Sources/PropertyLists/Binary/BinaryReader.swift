@@ -173,16 +173,21 @@ struct BinaryReader: ~Copyable {
             let (start, count) = try contents(at, unit: 2)
             return try utf16(start, count: count, at: at)
         case 0x8:
-            let width = Int(marker & 0x0F) + 1
-            guard width <= 8 else { break }
-            let value = try bits(at, width)
-            guard value <= UInt64(UInt32.max) else {
-                throw PropertyListError(.corrupted, "UID above 32 bits", offset: at)
-            }
-            return try builder.append(Node(.uid, offset: at, payload: value))
+            return try builder.append(Node(.uid, offset: at, payload: uid(at, width: Int(marker & 0x0F) + 1)))
         default: break
         }
         throw unknown(at)
+    }
+
+    /// The value of a UID of 1 to 16 bytes.
+    private func uid(_ at: Int, width: Int) throws(PropertyListError) -> UInt64 {
+        guard at &+ 1 &+ width <= table else { throw truncated(at) }
+        let wide = max(width - 8, 0)
+        let value = number(at &+ 1 &+ wide, width - wide)
+        guard value <= UInt64(UInt32.max), source.part(at + 1..<at + 1 + wide).allSatisfy({ $0 == 0 }) else {
+            throw PropertyListError(.corrupted, "UID above 32 bits", offset: at)
+        }
+        return value
     }
 
     private mutating func integer(_ at: Int) throws(PropertyListError) -> Int {

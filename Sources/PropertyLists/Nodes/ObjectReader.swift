@@ -164,10 +164,13 @@ struct ObjectReader {
 }
 
 /// Notices members that are made so that they share a hash: each insertion compares with all of them. Foundation hashes
-/// data by its first bytes, and long strings by parts of themselves; on Linux it takes microseconds to compare data.
+/// data by its first bytes, and long strings by parts of themselves, and texts can be made for a hash; on Linux it takes
+/// half a microsecond to compare texts, and more to compare data.
 private struct HashCrowd {
-    /// How many members may share a hash; below that many members only data is counted.
+    /// How many members may share a hash.
     private static let limit = 1_024
+    /// As many members are compared with each other in the time that their references take; only data is counted then.
+    private static let fewMembers = 64
     /// As many bytes take as long as the rest of a comparison.
     private static let bytesPerComparison = 1_024
 
@@ -180,7 +183,7 @@ private struct HashCrowd {
     private var memberCount = 0
     private var counts: [Int: Int] = [:]
 
-    init(memberCount: Int) { isCounting = memberCount > Self.limit }
+    init(memberCount: Int) { isCounting = memberCount > Self.fewMembers }
 
     /// Whether a member may be inserted; takes its comparisons from `comparisons`.
     mutating func admits(_ member: NSObject?, _ comparisons: inout Int) -> Bool {
@@ -189,9 +192,20 @@ private struct HashCrowd {
         memberCount += 1
         let data = member as? NSData
         guard isCounting || data != nil else { return comparisons >= 0 }
-        let earlier = counts[member.hash, default: 0]
-        counts[member.hash] = earlier + 1
-        if let data { comparisons -= earlier * (Self.bytesPerComparison + data.length) / 16 }
+        let hash = member.hash
+        let earlier = counts[hash, default: 0]
+        counts[hash] = earlier + 1
+        if let data {
+            comparisons -= earlier * (Self.bytesPerComparison + data.length) / 16
+        } else if earlier > 0 {
+            comparisons -= earlier * Self.cost(ofComparing: member)
+        }
         return earlier < Self.limit && comparisons >= 0
+    }
+
+    /// What comparing a member with another one of its hash takes from the comparisons. A list whose members are not shared
+    /// has enough for as many as may share a hash.
+    private static func cost(ofComparing member: NSObject) -> Int {
+        (member as? NSString).map { 8 + $0.length / 512 } ?? 1
     }
 }

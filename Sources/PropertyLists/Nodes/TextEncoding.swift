@@ -23,6 +23,7 @@ enum TextEncoding {
         case nil, "utf-8", "utf8", "us-ascii", "ascii", "utf-16", "utf-32": break
         case "iso-8859-1", "latin1":
             return input.flatMap { byte in byte < 0x80 ? [byte] : [0xC0 | byte >> 6, 0x80 | byte & 0x3F] }
+        case "windows-1252", "cp1252": return try windows1252(input)
         default: throw PropertyListError(.corrupted, "XML in an unknown encoding", offset: 0)
         }
         return try checked(input)
@@ -38,6 +39,28 @@ enum TextEncoding {
         }
         return quoted.count >= 3 ? String(quoted[1]) : nil
     }
+
+    /// The text of bytes that are Latin 1, with marks and letters in the places of its second control characters.
+    private static func windows1252(_ input: [UInt8]) throws(PropertyListError) -> [UInt8] {
+        var text = String.UnicodeScalarView()
+        text.reserveCapacity(input.count)
+        for (at, byte) in input.enumerated() {
+            let value = 0x80...0x9F ~= byte ? windows1252Marks[Int(byte) - 0x80] : UInt16(byte)
+            guard let scalar = Unicode.Scalar(value), value != 0xFFFD else {
+                throw PropertyListError(.corrupted, "byte that is no character of Windows-1252", offset: at)
+            }
+            text.append(scalar)
+        }
+        return Array(String(text).utf8)
+    }
+
+    /// The characters from 0x80 on; U+FFFD for none.
+    private static let windows1252Marks: [UInt16] = [
+        0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+        0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0xFFFD, 0x017D, 0xFFFD,
+        0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+        0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0xFFFD, 0x017E, 0x0178,
+    ]
 
     private static func checked(_ text: [UInt8]) throws(PropertyListError) -> [UInt8] {
         let isText = ByteView.with(text) { $0.isUTF8 }

@@ -255,7 +255,9 @@ struct TextReader: ~Copyable {
                 at += 1
             }
             append(NeXTSTEP.scalar(UInt8(truncatingIfNeeded: value)))
-        case 0x55, 0x75:
+        // A small letter, too, as other readers than Foundation; without a digit it is a letter.
+        case 0x55,
+            0x75 where at < source.count && hexadecimalDigit(source[at]) != nil:
             at = place
             let unit = unit()!
             if UTF16.isLeadSurrogate(unit), let trail = self.unit(), UTF16.isTrailSurrogate(trail) {

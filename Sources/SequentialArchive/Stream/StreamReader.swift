@@ -207,11 +207,12 @@ final class StreamReader {
     /// The entry that an integer refers to.
     func reference(below count: Int) throws(ArchiveError) -> Int {
         let start = position
-        let number = try integer() - Int64(StreamTag.firstReference)
-        guard number >= 0, number < count else {
-            throw corrupted("a reference to entry \(number) of \(count)", at: start)
+        let stored = try integer()
+        // Compared first: the integers of 64 bits leave no room for the subtraction.
+        guard stored >= Int64(StreamTag.firstReference), stored < Int64(count + StreamTag.firstReference) else {
+            throw corrupted("a reference to an entry that is none of \(count)", at: start)
         }
-        return Int(number)
+        return Int(stored) - StreamTag.firstReference
     }
 
     // MARK: Shared strings

@@ -163,6 +163,12 @@ extension FormSample {
             named: "NSDateInterval"
         ),
         .value(
+            "interval whose end is rounded",
+            DateInterval(start: Date(timeIntervalSinceReferenceDate: 817_000_000.3), duration: 0.1),
+            NSDateInterval.self,
+            named: "NSDateInterval"
+        ),
+        .value(
             "interval without an end",
             DateInterval(start: .distantPast, end: Date(timeIntervalSinceReferenceDate: .infinity)),
             NSDateInterval.self,

@@ -350,6 +350,14 @@ import Testing
                 }
             }
         }
+        for (duration, isSound) in [(0.1, true), (0.2, false), (-0.1, false), (.nan, false), (.infinity, false)] {
+            let start = Date(timeIntervalSinceReferenceDate: 817_000_000.3)
+            try expect(isSound ? nil : .corrupted, "NSDateInterval") { archiver in
+                archiver.encode(start, forKey: "NS.startDate")
+                archiver.encode(start + 0.1, forKey: "NS.endDate")
+                archiver.encode(duration, forKey: "NS.duration")
+            }
+        }
         try expect(nil, "NSDateComponents") { archiver in
             for key in ["NS.year", "NS.month", "NS.era"] { archiver.encode(Int.min, forKey: key) }
         }
@@ -387,6 +395,21 @@ import Testing
         for _ in 0...1 << 19 { set.add("a") }
         let error = #expect(throws: ArchiveError.self) { try KeyedArchiver.archivedData(withRootObject: set) }
         #expect(error?.code == .limitExceeded)
+    }
+
+    /// Foundation compares data with itself, and makes an object of a URL, each time that one is added.
+    @Test(.timeLimit(.minutes(1))) func longMembersOfCountedSets() throws {
+        func counted(_ member: Any, _ times: Int) -> Fields {
+            { archiver in
+                archiver.encode(1, forKey: "NS.count")
+                archiver.encode(member as Any?, forKey: "NS.object0")
+                archiver.encode(times, forKey: "NS.count0")
+            }
+        }
+        try expect(nil, "NSCountedSet", counted(Data(count: 100), 1_000))
+        try expect(.limitExceeded, "NSCountedSet", counted(Data(count: 1_000), 60_000))
+        let url = try #require(URL(string: "http://a/" + String(repeating: "k", count: 20_000)))
+        try expect(nil, "NSCountedSet", counted(url, 60_000))
     }
 
     /// What cannot be hashed, or compared in good time, is no member and no key, when written and when read.
