@@ -106,8 +106,6 @@ final class SharedMemory: Sendable {
     }
 
     /// Has the other caches forget a key, after its entry on disk has changed.
-    ///
-    /// - Parameters:
     func notifySiblings(changed key: EntryKey, reach: MemoryTier.Reach = .all) {
         notifySiblings(changed: CollectionOfOne(key), reach: reach)
     }
