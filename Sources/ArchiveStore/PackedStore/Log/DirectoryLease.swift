@@ -47,6 +47,7 @@ final class DirectoryLease: Sendable {
     )
 
     private static let duration = DispatchTimeInterval.milliseconds(1)
+    private static let retryInterval = DispatchTimeInterval.milliseconds(10)
 
     init(folder: StoreFolder, status: LogStatus) {
         state = RankedMutex(State(folder: folder), rank: PackedLocks.lease)
@@ -100,13 +101,17 @@ final class DirectoryLease: Sendable {
         }
     }
 
+    /// Releases the directory's lock. Where that fails, it is tried again and again, for other logs may wait for the lock, in
+    /// this process too; the end of this log releases it as well.
     private func unlockNow(_ state: inout State) {
         state.isHeld = false
         do {
             try state.folder?.root.unlock()
         } catch {
-            // The end of this log releases the lock as well, and nothing else would.
             status.markBroken()
+            guard StoreUsage.hasQueues else { return }
+            state.isHeld = true
+            queue.asyncAfter(deadline: .now() + Self.retryInterval) { [self] in end() }
         }
     }
 }
