@@ -202,20 +202,33 @@ import Testing
 
     // MARK: Floors
 
+    /// A store that gives up the first segment, and finds no room for the floor that says so.
+    struct GivenUpSegment {
+        /// Open meanwhile; `other` has read an entry of the segment.
+        let (first, other): (PackedStore, PackedStore)
+        let store: PackedStore
+        let fault = Fault()
+
+        init(_ path: String) throws {
+            var settings = StoreSettings(countLimit: 1_000)
+            first = try PackedStore(directory: path, create: true, settings: settings)
+            for number in 0..<20 { try first.save([UInt8(number)], forKey: "key \(number)") }
+            other = try PackedStore(directory: path, create: true, settings: settings)
+            #expect(try other.fetch(forKey: "key 1") != nil)
+            settings.minimumFreeByteCount = 1 << 60
+            let store = try OwedRemovalTests.store(path, settings, fault)
+            self.store = store
+            fault.setNumbers { $0.operation == .write && $0.name == Segment.fileName(2) ? ENOSPC : nil }
+            #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
+        }
+    }
+
     /// Segments with entries were given up, and the floor that says so found no room: the log that owes it is left.
     @Test(arguments: [true, false]) func anOwedFloorOutlivesItsLog(byClosing: Bool) throws {
         try withTemporaryDirectory(inMemory: true) { path in
-            var settings = StoreSettings(countLimit: 1_000)
-            let first = try PackedStore(directory: path, create: true, settings: settings)
-            for number in 0..<20 { try first.save([UInt8(number)], forKey: "key \(number)") }
-            let other = try PackedStore(directory: path, create: true, settings: settings)
-            #expect(try other.fetch(forKey: "key 1") != nil)
-            settings.minimumFreeByteCount = 1 << 60
-            let fault = Fault()
-            let store = try Self.store(path, settings, fault)
-            fault.setNumbers { $0.operation == .write && $0.name == Segment.fileName(2) ? ENOSPC : nil }
-            #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
-            fault.set(nil)
+            let given = try GivenUpSegment(path)
+            let (store, other) = (given.store, given.other)
+            given.fault.set(nil)
             try #require(store.current.reader.status.owesFloor)
             try #require(try Self.lastFloor(path) == 0)
             if byClosing {

@@ -5,8 +5,8 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Stores that have one directory open while the end of its log is damaged, cut off or removed: none loses what another one
-/// saves from then on, and no former value comes back.
+/// Stores that have one directory open while the end of its log is damaged, cut off or removed: none loses an entry that another
+/// one saves from then on, and no former value comes back.
 @Suite struct PackedEndTests {
     private let segment = Segment.fileName(1)
 
@@ -184,19 +184,9 @@ import Testing
     /// A process is killed before there is room for the floor of a segment that it has given up.
     @Test func entriesOfARemovedSegmentAreGoneWithoutAFloor() throws {
         try withTemporaryDirectory(inMemory: true) { path in
-            var settings = StoreSettings(countLimit: 1_000)
-            let first = try PackedStore(directory: path, create: true, settings: settings)
-            for number in 0..<20 { try first.save([UInt8(number)], forKey: "key \(number)") }
-            let other = try PackedStore(directory: path, create: true, settings: settings)
-            #expect(try other.fetch(forKey: "key 1") != nil)
-            settings.minimumFreeByteCount = 1 << 60
-            let fault = Fault()
-            let killed = try PackedStore(directory: path, create: true, settings: settings, layer: fault.layer) {
-                KeyDigest(hashing: $0)
-            }
-            fault.setNumbers { $0.operation == .write && $0.name == Segment.fileName(2) ? ENOSPC : nil }
-            #expect(throws: StoreError.self) { try killed.save([1], forKey: "new") }
-            try killed.close()
+            let given = try OwedRemovalTests.GivenUpSegment(path)
+            let other = given.other
+            try given.store.close()
             try #require(!FileManager.default.fileExists(atPath: path + "/" + segment))
             usleep(30_000)
             #expect(try other.fetch(forKey: "key 1") == nil)

@@ -154,7 +154,7 @@ import TypedCache
         try await last.close()
     }
 
-    /// Erasing it would leave its files, or delete those of others.
+    /// Erasing it would leave the account's files, or delete files of another owner.
     @Test func anAccountWhoseDirectoryIsALinkIsRefused() async throws {
         let stage = try Stage()
         let away = stage.directory.url.appending(path: "away")

@@ -315,7 +315,7 @@ private struct Offsets: ModelList {
         #expect(try await more() == server.list)
     }
 
-    /// Elements that changes remove are left out of a page, all others stay, also those that the program has put elsewhere.
+    /// A page leaves out the elements that changes remove, and has every other one, also an element that the program has moved.
     @Test func aPageThatWasAskedForBeforeChangesOfItsListTakesNothingBack() async throws {
         let server = PageServer(1...9)
         let removing = RemovingServer(server, id: 5)

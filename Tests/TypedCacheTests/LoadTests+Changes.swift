@@ -146,7 +146,7 @@ extension LoadTests {
 
     // MARK: Later loads
 
-    /// A later fetch may not join the first load, whose tags nobody knows, and its value is the newer one.
+    /// A later fetch may not join the first load, whose tags are not known, and its value is the newer one.
     @Test(.timeLimit(.minutes(1)), arguments: [false, true])
     func ofTwoLoadsTheLaterOneIsKept(laterEndsFirst: Bool) async throws {
         let cities = try cache()

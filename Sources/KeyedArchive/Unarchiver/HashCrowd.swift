@@ -99,7 +99,7 @@ package struct HashCrowd {
 
     /// The cost of comparing a member with another one of its hash, in units of the archive's budget.
     /// A list that is not shared has the units for as many members as may share a hash: a text has its bytes for that, of
-    /// more than 96 if nobody made it for the hash, and every object a dozen.
+    /// more than 96 if it was not made for the hash, and every object a dozen.
     private static func cost(ofComparing member: Any) -> Int {
         if let text = content(of: member, as: String.self) { return cost(ofComparingText: text.utf8.count) }
         if let url = content(of: member, as: URL.self) {

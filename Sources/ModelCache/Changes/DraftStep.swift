@@ -151,7 +151,7 @@ struct ListStep: DraftStep {
         guard let old else { return record }
         let isSame = record == old
         let scopes = [InvalidationScope.list(key: key)] + tags.map(InvalidationScope.tag)
-        // Also where there was nothing to change: an answer that is under way may have what the change removes.
+        // Also where there was nothing to change: an answer that is under way may have the element that the change removes.
         record?.markChanged(at: revision, in: scopes, bookkeeping, now: now)
         if isSame { record?.state.validators = old.state.validators }
         return record

@@ -50,7 +50,7 @@ struct AccountDirectory: Sendable {
         return claim
     }
 
-    /// Erasing deletes all that the account's name leads to: with a link, files of others, or none.
+    /// Erasing deletes the directory of the account's name: with a link, only the link, or files of another owner.
     private func checkNoLink() throws(ModelCacheError) {
         let name = root.appending(path: url.lastPathComponent, directoryHint: .notDirectory)
         do {

@@ -203,7 +203,7 @@ private struct HashCrowd {
         return earlier < Self.limit && comparisons >= 0
     }
 
-    /// What comparing a member with another one of its hash takes from the comparisons. A list whose members are not shared
+    /// The units that a comparison of a member with another one of its hash takes. A list whose members are not shared
     /// has enough for as many as may share a hash.
     private static func cost(ofComparing member: NSObject) -> Int {
         (member as? NSString).map { 8 + $0.length / 512 } ?? 1

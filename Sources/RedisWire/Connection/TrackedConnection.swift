@@ -175,7 +175,7 @@ private final class Tracker: Sendable {
         }
         let start = ContinuousClock.now
         // Once the server has lost the connection for calls, which switched tracking on, it tells of no change, and goes on
-        // answering the channel. The loss may not come out here: its message is lost on the way, and nobody calls.
+        // answering the channel. The loss may not come out here: its message is lost on the way, and no call is made.
         async let hasCalls = Self.isAnswered(calls)
         if let answers = try? await channel.send([heartbeat(), Role.question]) {
             // A node of a cluster refuses the heartbeat itself when it is no master any more.

@@ -18,8 +18,8 @@ struct DebtList: Sendable {
     private var keys: [[UInt8]: Debt] = [:]
     /// The number of the debt of a generation.
     private var generation: Int?
-    /// The number of the last change that became a debt. A payment settles no later ones: it may have been executed before
-    /// those changes were begun.
+    /// The number of the last change that became a debt. A payment settles no later ones: the server may have executed it before
+    /// their changes were begun.
     private(set) var last = 0
 
     var owesGeneration: Bool { generation != nil }

@@ -234,7 +234,7 @@ extension CacheCore {
         guard case .ifUnchanged(let load, _) = rule else { return beginWrite(key) }
         guard let begun = memory.withLock({ $0.beginWrite(key, after: load, tags: tags) }) else { return nil }
         loads.forgetFailure(key)
-        // If the disk refuses the value, the other caches keep those that it has refused them: nothing has changed.
+        // If the disk refuses the value, each other cache keeps its own refused value: nothing has changed.
         let reach = MemoryTier.Reach.disk
         prepareWrite(key, reach: reach)
         return WriteTicket(key, begun, reach: reach, core: self)

@@ -2,7 +2,7 @@ import ArchiveStore
 import Synchronization
 
 /// The keys for which the disk may still have an entry that must not be used: it should be gone, but could not be
-/// removed. All caches of a directory have the same object, also one that is opened behind the last of the others.
+/// removed. All caches of a directory have the same object, also a cache that is opened after the last other one was closed.
 ///
 /// Each key has the number of the failed save, or of the failure itself, see ``SaveNumber``. A write takes a key's
 /// tombstone away when it ends, but not one with a number since it began: a deferred save may fail before the call that
@@ -47,7 +47,7 @@ final class Tombstones: Sendable {
         }
     }
 
-    /// Takes away those with this number or a lower one.
+    /// Takes away the tombstones with this number or a lower one.
     func removeAll(upTo last: Int) {
         if !isEmpty { update { $0 = $0.filter { $0.value > last } } }
     }
