@@ -5,6 +5,8 @@ import PackageDescription
 let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
+    // The tests are built for release as well, so that the libraries need not be built for debugging.
+    .unsafeFlags(["-enable-testing"], .when(configuration: .release)),
 ]
 
 /// A peer that is measured only where its header is installed. SwiftPM caches the answer with this manifest: build with

@@ -26,17 +26,30 @@ import Testing
     /// The most bytes of a stream: 5 for each stored block of 65,535, and 6.
     private static func bound(_ byteCount: Int) -> Int { byteCount + 5 * max(1, (byteCount + 65_534) / 65_535) + 6 }
 
-    @Test(arguments: all, MixedArchives.allCases)
-    func everyStreamIsOneForZlib(_ compression: ArchiveCompression, _ kind: MixedArchives) throws {
+    /// Pairs of an engine and a compression, of which it makes streams.
+    private static let engines = Zlib.Engine.allCases.flatMap { engine in all.map { (engine, $0) } }
+
+    @Test(arguments: engines, MixedArchives.allCases)
+    func everyStreamIsOneForZlib(
+        _ choice: (engine: Zlib.Engine, compression: ArchiveCompression),
+        _ kind: MixedArchives
+    ) throws {
         for (seed, byteCount) in MixedArchives.byteCounts.enumerated() where isLongRun || byteCount < 140_000 {
             let archive = kind.make(byteCount: byteCount, seed: seed)
-            let stream = Zlib.deflate(archive, compression)
+            let stream = Zlib.deflate(archive, choice.compression, by: choice.engine)
             #expect(stream.count <= Self.bound(byteCount), "\(byteCount) bytes, seed \(seed)")
             #expect(
                 Self.inflated(stream, byteCount: byteCount) == archive,
                 "\(byteCount) bytes, seed \(seed), by zlib"
             )
-            let own = try Zlib.inflate(stream, expecting: byteCount, limit: byteCount)
+            let own = try Zlib.inflate(
+                from: 0,
+                count: stream.count,
+                of: stream,
+                expecting: byteCount,
+                limit: byteCount,
+                by: choice.engine
+            )
             #expect(own == archive, "\(byteCount) bytes, seed \(seed)")
         }
     }

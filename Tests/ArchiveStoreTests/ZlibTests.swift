@@ -4,21 +4,41 @@ import Testing
 @testable import ArchiveStore
 
 @Suite struct ZlibTests {
-    @Test(arguments: 0..<50)
-    func inflatesWhatItDeflated(seed: Int) throws {
-        var random = SeededGenerator(seed: seed)
-        let archive = random.archive(upTo: 300_000)
-        let stream = Zlib.deflate(archive)
-        #expect(try Zlib.inflate(stream, expecting: archive.count, limit: .max) == archive, "seed \(seed)")
+    /// Inflates a whole stream as the stores do, by an engine of the test's choice.
+    private func inflate(
+        _ stream: [UInt8],
+        expecting count: Int,
+        limit: Int = .max,
+        by engine: Zlib.Engine
+    ) throws(InflateError) -> [UInt8] {
+        try Zlib.inflate(
+            from: 0,
+            count: stream.count,
+            of: stream,
+            expecting: count,
+            limit: limit,
+            by: engine
+        )
     }
 
-    @Test(arguments: [0, 1, 2, 100, 2048, 2049, 65_534, 65_535, 65_536, 131_070, 131_071, 400_000])
-    func storesWhatDoesNotShrink(count: Int) throws {
+    @Test(arguments: Zlib.Engine.allCases, 0..<50)
+    func inflatesWhatItDeflated(by engine: Zlib.Engine, seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let archive = random.archive(upTo: 300_000)
+        let stream = Zlib.deflate(archive, .automatic, by: engine)
+        #expect(try inflate(stream, expecting: archive.count, by: engine) == archive, "seed \(seed)")
+    }
+
+    @Test(
+        arguments: Zlib.Engine.allCases,
+        [0, 1, 2, 100, 2048, 2049, 65_534, 65_535, 65_536, 131_070, 131_071, 400_000]
+    )
+    func storesWhatDoesNotShrink(by engine: Zlib.Engine, count: Int) throws {
         var random = SeededGenerator(seed: count)
         let archive = random.bytes(count)
-        let stream = Zlib.deflate(archive)
+        let stream = Zlib.deflate(archive, .automatic, by: engine)
         #expect(stream.count <= count + 6 + 5 * max(1, (count + 65534) / 65535))
-        #expect(try Zlib.inflate(stream, expecting: count, limit: .max) == archive)
+        #expect(try inflate(stream, expecting: count, by: engine) == archive)
     }
 
     /// What is inflated in pieces; `nil` if the stream is refused.
@@ -44,17 +64,17 @@ import Testing
         return (try? result.get()).map { archive }
     }
 
-    @Test(arguments: 0..<20)
-    func inflatesInPiecesWhatItInflatesWhole(seed: Int) {
+    @Test(arguments: Zlib.Engine.allCases, 0..<20)
+    func inflatesInPiecesWhatItInflatesWhole(by engine: Zlib.Engine, seed: Int) {
         var random = SeededGenerator(seed: seed)
         let archive = random.archive(upTo: 2_000_000)
-        let stream = Zlib.deflate(archive)
+        let stream = Zlib.deflate(archive, .automatic, by: engine)
         #expect(pieces(stream, expecting: archive.count) == archive, "seed \(seed)")
         for _ in 0..<20 where !archive.isEmpty {
             var changed = stream
             changed[Int.random(in: 0..<changed.count, using: &random)] ^=
                 1 << UInt8.random(in: 0..<8, using: &random)
-            let whole = try? Zlib.inflate(changed, expecting: archive.count, limit: .max)
+            let whole = try? inflate(changed, expecting: archive.count, by: engine)
             #expect(pieces(changed, expecting: archive.count) == whole, "seed \(seed)")
         }
         #expect(pieces(stream + [0], expecting: archive.count) == nil)
@@ -96,18 +116,16 @@ import Testing
         #expect(stream.count == 65_553)
     }
 
-    @Test func refusesAnyOtherLength() {
+    @Test(arguments: Zlib.Engine.allCases)
+    func refusesAnyOtherLength(by engine: Zlib.Engine) {
         let archive = [UInt8](repeating: 7, count: 1000)
-        let stream = Zlib.deflate(archive)
+        let stream = Zlib.deflate(archive, .automatic, by: engine)
         for count in [-1, 0, 1, 999, 1001, 2000] {
-            #expect(throws: InflateError.self) { try Zlib.inflate(stream, expecting: count, limit: .max) }
+            #expect(throws: InflateError.self) { try inflate(stream, expecting: count, by: engine) }
         }
-        #expect(throws: InflateError.tooLarge) { try Zlib.inflate(stream, expecting: 1000, limit: 999) }
-        #expect(throws: InflateError.impossibleLength) {
-            try Zlib.inflate(stream, expecting: 1 << 30, limit: .max)
-        }
-        #expect(throws: InflateError.impossibleLength) {
-            try Zlib.inflate(stream, expecting: .max, limit: .max)
+        #expect(throws: InflateError.tooLarge) { try inflate(stream, expecting: 1000, limit: 999, by: engine) }
+        for count in [1 << 30, .max] {
+            #expect(throws: InflateError.impossibleLength) { try inflate(stream, expecting: count, by: engine) }
         }
     }
 
@@ -129,32 +147,34 @@ import Testing
         }
     }
 
-    @Test func refusesWhatIsNoWholeStream() {
+    @Test(arguments: Zlib.Engine.allCases)
+    func refusesAStreamThatIsNotWhole(by engine: Zlib.Engine) {
         let archive = Array("a stream, a stream, a stream".utf8)
-        let stream = Zlib.deflate(archive)
+        let stream = Zlib.deflate(archive, .automatic, by: engine)
         for count in 0..<stream.count {
             #expect(throws: InflateError.damaged) {
-                try Zlib.inflate(Array(stream[..<count]), expecting: archive.count, limit: .max)
+                try inflate(Array(stream[..<count]), expecting: archive.count, by: engine)
             }
         }
         #expect(throws: InflateError.damaged) {
-            try Zlib.inflate(stream + [0], expecting: archive.count, limit: .max)
+            try inflate(stream + [0], expecting: archive.count, by: engine)
         }
         for position in stream.indices {
             for change: UInt8 in [0x01, 0x20, 0x80, 0xff] {
                 var changed = stream
                 changed[position] ^= change
                 // The level and the window in the header may differ without harm; what is inflated may not.
-                let result = Result { try Zlib.inflate(changed, expecting: archive.count, limit: .max) }
+                let result = Result { try inflate(changed, expecting: archive.count, by: engine) }
                 #expect((try? result.get()) ?? archive == archive, "byte \(position) ^ \(change)")
             }
         }
     }
 
-    @Test func inflatesTheMostCompressibleBytes() throws {
+    @Test(arguments: Zlib.Engine.allCases)
+    func inflatesTheMostCompressibleBytes(by engine: Zlib.Engine) throws {
         for count in [1032, 100_000, 10_000_000] {
-            let archive = [UInt8](repeating: 0, count: count)
-            #expect(try Zlib.inflate(Zlib.deflate(archive), expecting: count, limit: .max).count == count)
+            let stream = Zlib.deflate([UInt8](repeating: 0, count: count), .automatic, by: engine)
+            #expect(try inflate(stream, expecting: count, by: engine).count == count)
         }
     }
 

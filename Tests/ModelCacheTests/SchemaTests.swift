@@ -245,20 +245,23 @@ private struct CountedNote: CachedModel {
             #expect(found?.value.title == "one")
         }
         try await readOnce()
-        // A thread may still be about to let go of the object.
-        for _ in 0..<100 { await pause() }
-        await expect(.accountInUse) { try await ModelCache.erase(account: "a", directory: directory.url) }
-        gate.signal()
-        var isErased = false
-        while !isErased {
-            do {
-                try await ModelCache.erase(account: "a", directory: directory.url)
-                isErased = true
-            } catch {
-                #expect(error.code == .accountInUse)
-                await pause()
+        let isErased = Flag()
+        let erasure = Task { [directory] in
+            // A thread may still be about to release the object.
+            while !isErased.isSet {
+                do throws(ModelCacheError) {
+                    try await ModelCache.erase(account: "a", directory: directory.url)
+                    isErased.set()
+                } catch {
+                    #expect(error.code == .accountInUse)
+                    await pause()
+                }
             }
         }
+        for _ in 0..<100 { await pause() }
+        #expect(!isErased.isSet)
+        gate.signal()
+        await erasure.value
         let path = directory.url.path(percentEncoded: false)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
     }

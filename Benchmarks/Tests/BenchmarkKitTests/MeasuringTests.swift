@@ -74,7 +74,7 @@ import Testing
     private let folders = ScratchFolders()
 
     private func context() -> Context {
-        Context(suite: "sample", isQuick: true, traces: nil, folders: folders, line: ProgressLine())
+        Context(suite: "sample", extent: .quick, traces: nil, folders: folders, line: ProgressLine())
     }
 
     @Test func ratiosAreToOurs() throws {

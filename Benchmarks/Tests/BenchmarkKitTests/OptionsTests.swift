@@ -8,9 +8,11 @@ import Testing
     @Test func suitesAndOptionsComeInAnyOrder() throws {
         let options = try Options(["--quick", "memory", "--gate", "gate.tsv", "archive"], suites: suites)
         #expect(options.action == .run(suites: ["memory", "archive"]))
-        #expect(options.isQuick)
+        #expect(options.extent == .quick)
         #expect(options.gate == "gate.tsv")
         #expect(options.output == nil)
+        #expect(try Options(["memory", "--once"], suites: suites).extent == .once)
+        #expect(try Options([], suites: suites).extent == .full)
     }
 
     @Test func comparingTakesTwoFiles() throws {
@@ -25,7 +27,9 @@ import Testing
             (["--compare", "a"], "--compare needs two files of results."),
             (["--gate", "--quick"], "--gate needs a file."),
             (["memory", "--list"], "Only one of suites, --list, --compare, --report and --help is possible."),
-            (["--report", "a", "--quick"], "--quick and --gate are for running suites only."),
+            (["--report", "a", "--quick"], "--quick, --once and --gate are for running suites only."),
+            (["--once", "--quick"], "Only one of --quick and --once is possible."),
+            (["--once", "--gate", "a"], "--gate needs figures, and --once measures none; use --quick."),
         ]
     )
     func wrongCommandLinesAreToldInASentence(arguments: [String], message: String) {

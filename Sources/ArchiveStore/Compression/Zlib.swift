@@ -16,6 +16,23 @@ package enum Zlib {
     private static let smallDeflaters = LevelPools(capacity: 8) { DeflateStream(.small(level: $0)) }
     private static let largeDeflaters = LevelPools(capacity: 4) { DeflateStream(.large(level: $0)) }
     private static let inflaters = StreamPool(capacity: 8) { InflateStream() }
+    /// The library that makes and reads whole streams.
+    enum Engine: CaseIterable {
+        case zlib
+        #if Libdeflate
+            case libdeflate
+        #endif
+
+        /// The engine of the stores: libdeflate in builds that have it.
+        static var preferred: Engine {
+            #if Libdeflate
+                .libdeflate
+            #else
+                .zlib
+            #endif
+        }
+    }
+
     #if Libdeflate
         private static let compressors = LevelPools(capacity: 8) { LibdeflateCompressor(level: $0) }
         private static let decompressors = StreamPool(capacity: 8) { LibdeflateDecompressor() }
@@ -26,9 +43,17 @@ package enum Zlib {
     ///
     /// - Precondition: `bytes` has at most 2³¹ − 1 bytes.
     package static func deflate(_ bytes: [UInt8], _ compression: ArchiveCompression = .automatic) -> [UInt8] {
+        deflate(bytes, compression, by: .preferred)
+    }
+
+    /// As ``deflate(_:_:)``, by an engine of the caller's choice.
+    static func deflate(_ bytes: [UInt8], _ compression: ArchiveCompression, by engine: Engine) -> [UInt8] {
         let bound = StoredBlocks.byteCount(for: bytes.count)
         return [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
-            count = bytes.withUnsafeBytes { deflate($0, into: UnsafeMutableRawBufferPointer(buffer), compression) }
+            let output = UnsafeMutableRawBufferPointer(buffer)
+            count = bytes.withUnsafeBytes { input in
+                deflate(input, in: compression.runs(of: input), by: compression, into: output, engine: engine)
+            }
         }
     }
 
@@ -48,7 +73,8 @@ package enum Zlib {
         _ input: UnsafeRawBufferPointer,
         in runs: [CompressionProbe.Run],
         by compression: ArchiveCompression,
-        into output: UnsafeMutableRawBufferPointer
+        into output: UnsafeMutableRawBufferPointer,
+        engine: Engine = .preferred
     ) -> Int {
         let bound = StoredBlocks.byteCount(for: input.count)
         precondition(input.count <= largestByteCount, "zlib cannot take more than 2³¹ − 1 bytes at once")
@@ -59,10 +85,11 @@ package enum Zlib {
             if compression == .automatic { return deflateByOwnCode(input, into: output) }
             // One byte less than stored blocks would take: input that does not fit there is better stored.
             let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
-            return deflateSmall(input, into: target, level: level) ?? StoredBlocks.write(input, into: output)
+            return deflateSmall(input, into: target, level: level, by: engine)
+                ?? StoredBlocks.write(input, into: output)
         }
         return StreamOfRuns.write(input, runs, into: output) { run, space, isLast in
-            deflateRun(run, into: space, isLast: isLast, level: level)
+            deflateRun(run, into: space, isLast: isLast, level: level, by: engine)
         }
     }
 
@@ -85,13 +112,15 @@ package enum Zlib {
     private static func deflateSmall(
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer,
-        level: Int
+        level: Int,
+        by engine: Engine
     ) -> Int? {
+        switch engine {
+        case .zlib: smallDeflaters[level].withStream { $0.deflate(input, into: output) }
         #if Libdeflate
-            compressors[level].withStream { $0.deflate(input, into: output, isBare: false) }
-        #else
-            smallDeflaters[level].withStream { $0.deflate(input, into: output) }
+            case .libdeflate: compressors[level].withStream { $0.deflate(input, into: output, isBare: false) }
         #endif
+        }
     }
 
     /// Deflates all of `input` to blocks without zlib's header and trailer; `nil` if they do not fit.
@@ -99,11 +128,14 @@ package enum Zlib {
         _ input: UnsafeRawBufferPointer,
         into output: UnsafeMutableRawBufferPointer,
         isLast: Bool,
-        level: Int
+        level: Int,
+        by engine: Engine
     ) -> Int? {
         #if Libdeflate
             // It always ends the stream.
-            if isLast { return compressors[level].withStream { $0.deflate(input, into: output, isBare: true) } }
+            if isLast, engine == .libdeflate {
+                return compressors[level].withStream { $0.deflate(input, into: output, isBare: true) }
+            }
         #endif
         return largeDeflaters[level].withStream { $0.deflate(input, into: output, isLast: isLast) }
     }
@@ -147,10 +179,11 @@ package enum Zlib {
         count: Int,
         of bytes: [UInt8],
         expecting byteCount: Int,
-        limit: Int
+        limit: Int,
+        by engine: Engine = .preferred
     ) throws(InflateError) -> [UInt8] {
         try inflate(from: offset, count: count, of: bytes, expecting: byteCount, limit: limit) {
-            inflate($0, filling: $1)
+            inflate($0, filling: $1, by: engine)
         }
     }
 
@@ -219,26 +252,39 @@ package enum Zlib {
     }
 
     /// Whether all of `input` is one zlib stream, and its content fills `output` exactly.
+    static func inflate(
+        _ input: UnsafeRawBufferPointer,
+        filling output: UnsafeMutableRawBufferPointer,
+        by engine: Engine = .preferred
+    ) -> Bool {
+        switch engine {
+        case .zlib: inflateByZlibOrOwnCode(input, filling: output)
+        #if Libdeflate
+            case .libdeflate: decompressors.withStream { $0.inflate(input, filling: output) }
+        #endif
+        }
+    }
+
+    /// As ``inflate(_:filling:by:)``, by the engine `zlib`.
     ///
     /// Content of up to 4 KiB is inflated by the package's own code, which takes a fifth fewer instructions for an entry of
     /// 700 bytes than zlib.
-    static func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
-        #if Libdeflate
-            decompressors.withStream { $0.inflate(input, filling: output) }
-        #else
-            guard output.count <= PresetDictionary.largestInput, input.count > 6 else {
-                return inflaters.withStream { $0.inflate(input, filling: output) }
-            }
-            let fields = ByteReader(input)
-            // Deflate with a window of at most 2^15, and no dictionary; both bytes together are a multiple of 31.
-            guard input[0] & 0x0f == Z_DEFLATED, input[0] >> 4 <= 7, input[1] & 0x20 == 0,
-                fields.number(at: 0, as: UInt16.self) % 31 == 0
-            else { return false }
-            let end = input.count - 4
-            let data = UnsafeRawBufferPointer(rebasing: input[2..<end])
-            return DictionaryStrings.inflate(data, dictionary: [], filling: output)
-                && fields.number(at: end) == adler32(UnsafeRawBufferPointer(output))
-        #endif
+    private static func inflateByZlibOrOwnCode(
+        _ input: UnsafeRawBufferPointer,
+        filling output: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        guard output.count <= PresetDictionary.largestInput, input.count > 6 else {
+            return inflaters.withStream { $0.inflate(input, filling: output) }
+        }
+        let fields = ByteReader(input)
+        // Deflate with a window of at most 2^15, and no dictionary; both bytes together are a multiple of 31.
+        guard input[0] & 0x0f == Z_DEFLATED, input[0] >> 4 <= 7, input[1] & 0x20 == 0,
+            fields.number(at: 0, as: UInt16.self) % 31 == 0
+        else { return false }
+        let end = input.count - 4
+        let data = UnsafeRawBufferPointer(rebasing: input[2..<end])
+        return DictionaryStrings.inflate(data, dictionary: [], filling: output)
+            && fields.number(at: end) == adler32(UnsafeRawBufferPointer(output))
     }
 
     /// The Adler-32 (as in RFC 1950) of `bytes`, continued from the one of the bytes before them.

@@ -57,6 +57,9 @@ final class Account: Sendable {
         self.report = report
     }
 
+    /// Entries that wait to be written keep the claim until they are.
+    deinit { writer.claim.withLock { $0?.letOthersWait() } }
+
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D || byte == 0x5F
     }

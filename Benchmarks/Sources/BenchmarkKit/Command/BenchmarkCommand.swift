@@ -45,7 +45,7 @@ package struct BenchmarkCommand {
         let gate = try options.gate.map { path in
             try InputError.naming(path) { try Gate(text: String(contentsOf: $0, encoding: .utf8)) }
         }
-        var run = Surroundings.makeRun(isQuick: options.isQuick, folder: PackageFolder.url)
+        var run = Surroundings.makeRun(isQuick: options.extent != .full, folder: PackageFolder.url)
         var isFine = true
         let folders = ScratchFolders()
         defer { folders.removeAll() }
@@ -55,7 +55,7 @@ package struct BenchmarkCommand {
         for suite in suites {
             let context = Context(
                 suite: suite.name,
-                isQuick: options.isQuick,
+                extent: options.extent,
                 traces: traces.map { URL(filePath: $0, directoryHint: .isDirectory) },
                 folders: folders,
                 line: line
@@ -105,7 +105,8 @@ package struct BenchmarkCommand {
 
     private func outputFolder(_ options: Options) -> URL? {
         if let output = options.output { return URL(filePath: output, directoryHint: .isDirectory) }
-        return options.isQuick ? nil : PackageFolder.url.appending(path: "Results", directoryHint: .isDirectory)
+        guard options.extent == .full else { return nil }
+        return PackageFolder.url.appending(path: "Results", directoryHint: .isDirectory)
     }
 
     private static func padded(_ name: String) -> String {

@@ -10,7 +10,7 @@ package struct Options: Equatable {
     }
 
     package private(set) var action = Action.run(suites: [])
-    package private(set) var isQuick = false
+    package private(set) var extent = Extent.full
     /// Where results go; `nil`: the package's own folder, or nowhere for quick runs.
     package private(set) var output: String?
     /// A file of bounds that must hold.
@@ -24,7 +24,8 @@ package struct Options: Equatable {
         var asked: [String] = []
         while let argument = rest.popFirst() {
             switch argument {
-            case "--quick": isQuick = true
+            case "--quick": try measure(.quick)
+            case "--once": try measure(.once)
             case "--list": try act(.list)
             case "--help", "-h": try act(.help)
             case "--output": output = try Self.operand("a folder", of: argument, in: &rest)
@@ -43,8 +44,18 @@ package struct Options: Equatable {
             }
         }
         if !asked.isEmpty { try act(.run(suites: asked)) }
-        if case .run = action { return }
-        if isQuick || gate != nil { throw UsageError(message: "--quick and --gate are for running suites only.") }
+        if case .run = action {
+            guard extent == .once, gate != nil else { return }
+            throw UsageError(message: "--gate needs figures, and --once measures none; use --quick.")
+        }
+        if extent != .full || gate != nil {
+            throw UsageError(message: "--quick, --once and --gate are for running suites only.")
+        }
+    }
+
+    private mutating func measure(_ extent: Extent) throws(UsageError) {
+        guard self.extent == .full else { throw UsageError(message: "Only one of --quick and --once is possible.") }
+        self.extent = extent
     }
 
     private mutating func act(_ action: Action) throws(UsageError) {
@@ -69,7 +80,7 @@ package struct Options: Equatable {
 /// The text that `--help` prints.
 enum HelpText {
     static let text = """
-        usage: benchmarks [suite …] [--quick] [--output FOLDER] [--gate FILE]
+        usage: benchmarks [suite …] [--quick | --once] [--output FOLDER] [--gate FILE]
                benchmarks --compare BEFORE.json AFTER.json
                benchmarks --report RESULTS.json [--output FOLDER]
                benchmarks --list | --help
@@ -78,6 +89,7 @@ enum HelpText {
         Benchmarks/Results, with a report if all suites ran.
 
           --quick          fewer and shorter samples; writes no results unless --output is given
+          --once           do each work about once, to see that it runs; its figures mean nothing
           --output FOLDER  where results and report go instead
           --gate FILE      fail if a bound in this file does not hold
           --compare        show what became faster or slower from one file of results to another

@@ -85,15 +85,30 @@ struct Sampler {
     }
 }
 
+/// How much of the suites a run does.
+package enum Extent: Sendable {
+    /// Everything, as often as trustworthy figures need.
+    case full
+    /// The smaller sizes only, with rough figures.
+    case quick
+    /// As `quick`, each work about once: shows that it runs, and measures nothing.
+    case once
+
+    var effort: Effort {
+        switch self {
+        case .full: Effort(sampleDuration: .milliseconds(30), rounds: 15)
+        case .quick: Effort(sampleDuration: .milliseconds(5), rounds: 9)
+        case .once: Effort(sampleDuration: .zero, rounds: 1)
+        }
+    }
+}
+
 /// How long and how often to measure.
 struct Effort {
     /// The least time that one sample takes, so that the clock's own cost does not show.
     let sampleDuration: Duration
     /// How many samples are taken of each subject.
     let rounds: Int
-
-    static let full = Effort(sampleDuration: .milliseconds(30), rounds: 15)
-    static let quick = Effort(sampleDuration: .milliseconds(5), rounds: 9)
 }
 
 /// Counts the allocations of the whole process while something runs. Not for timing: counting takes time.

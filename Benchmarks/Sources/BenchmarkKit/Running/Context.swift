@@ -2,22 +2,22 @@ import Foundation
 
 /// The settings, scratch folders and measuring functions of a suite, and its findings.
 package final class Context {
-    /// Whether a rough and quick answer is wanted: suites then do the smaller sizes only.
-    package let isQuick: Bool
+    package let extent: Extent
     /// Where traces of cache accesses are, if anywhere: `TYPED_CACHE_TRACES`.
     package let traces: URL?
 
     let suite: String
-    let effort: Effort
+    var effort: Effort { extent.effort }
+    /// Whether suites do the smaller sizes only.
+    package var isQuick: Bool { extent != .full }
     private let folders: ScratchFolders
     private let line: ProgressLine
     private(set) var findings: [Finding] = []
 
-    init(suite: String, isQuick: Bool, traces: URL?, folders: ScratchFolders, line: ProgressLine) {
+    init(suite: String, extent: Extent, traces: URL?, folders: ScratchFolders, line: ProgressLine) {
         self.suite = suite
-        self.isQuick = isQuick
+        self.extent = extent
         self.traces = traces
-        effort = isQuick ? .quick : .full
         self.folders = folders
         self.line = line
     }

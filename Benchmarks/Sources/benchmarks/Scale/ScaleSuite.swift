@@ -11,9 +11,14 @@ struct ScaleSuite: Suite {
 
     func run(_ context: Context) throws {
         try CitiesRun(context).run()
-        try PackedOpeningRun(context, entryCount: context.isQuick ? 100_000 : 1_000_000).run()
+        let counts =
+            switch context.extent {
+            case .full: [1_000, 10_000, 100_000, 1_000_000]
+            case .quick: [1_000, 10_000]
+            case .once: [1_000]
+            }
+        try PackedOpeningRun(context, entryCount: context.isQuick ? 10 * (counts.last ?? 0) : 1_000_000).run()
 
-        let counts = context.isQuick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]
         let items = try DiskItem.make(textByteCount: 256)
         let stores = DiskKind.bytesOnly.filter { !$0.isFiles }
         for kind in DiskKind.wholeJobs.filter(\.isOurs) + stores {

@@ -13,10 +13,10 @@ struct SteadySuite: Suite {
         try SteadyRun(context, byteLimit: limit, duration: Self.duration(context)).run()
     }
 
-    /// 20 s, or as many minutes as `TYPED_CACHE_STEADY_MINUTES` says; 3 s if quick.
+    /// 20 s, or as many minutes as `TYPED_CACHE_STEADY_MINUTES` says; 3 s if quick, less if once.
     private static func duration(_ context: Context) throws -> Duration {
         guard let text = ProcessInfo.processInfo.environment["TYPED_CACHE_STEADY_MINUTES"] else {
-            return .seconds(context.isQuick ? 3 : 20)
+            return context.extent == .once ? .milliseconds(300) : .seconds(context.isQuick ? 3 : 20)
         }
         guard let minutes = Double(text), minutes > 0 else {
             throw BenchmarkError("TYPED_CACHE_STEADY_MINUTES is not a number of minutes: \(text)")
