@@ -5,11 +5,11 @@ import Testing
 
 @testable import ArchiveStore
 
-/// How archives are compressed, whatever a store was asked for.
+/// How archives are compressed, with each setting of a store.
 @Suite struct CompressionTests {
     static let all: [ArchiveCompression] = [.automatic, .stored, .level(1), .level(6), .level(9)]
 
-    /// What zlib itself makes of a stream: its content, if that has so many bytes and nothing comes after it.
+    /// The content of a stream according to zlib itself; `nil` if it has another length or bytes follow the stream.
     private static func inflated(_ stream: [UInt8], byteCount: Int) -> [UInt8]? {
         var taken = UInt(stream.count)
         var length = UInt(byteCount)
@@ -189,7 +189,7 @@ import Testing
             }
             for prefix in ["a", "b", "c", "d"] { try check(again, prefix) }
 
-            // Written anew elsewhere, what was compressed takes no more room.
+            // Compaction moves compressed entries without making them longer.
             let before = try again.statistics().entryByteCount
             try again.compact()
             #expect(try again.statistics().entryByteCount <= before)

@@ -115,7 +115,7 @@ import Testing
                     return false
                 }
             }
-            // The keys of records whose heads are damaged, too, are not known.
+            // A record with a damaged head has no known key, so fewer evictions may be reported than entries are lost.
             #expect(!user.evicted.isEmpty)
             #expect(Set(user.evicted).isSubset(of: lost))
         }
@@ -238,7 +238,7 @@ import Testing
         return try snapshot.dictionaries.map { PresetDictionary(try #require($0.inflated())).identifier }
     }
 
-    /// Entries whose shared strings change from time to time get one dictionary after another.
+    /// Entries that change their shared strings from time to time get one dictionary after another.
     @Test(arguments: [8, 80]) func dictionariesGoWithTheirSegments(segmentCount: Int) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let settings = StoreSettings(byteLimit: segmentCount << 12)

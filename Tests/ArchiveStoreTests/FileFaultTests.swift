@@ -10,7 +10,7 @@ import Testing
     enum Usage: CaseIterable, Sendable {
         /// It was just opened.
         case cold
-        /// It has used the keys before, and keeps open what it can.
+        /// It has used the keys before, and keeps its files and directories open.
         case warm
         /// All keys share one name.
         case colliding
@@ -79,7 +79,7 @@ import Testing
                 }
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
                 try scenario.checkContent(of: store, and: open(path, usage), after: failure == nil, place)
-                // What could not be deleted is deleted after the session.
+                // A file that could not be deleted is deleted after the session.
                 if case .once(let index, _) = plan, made[index].operation != .remove {
                     try checkDrafts(path, place)
                 }
@@ -117,7 +117,7 @@ import Testing
             damaged = entries(in: path).first { !before.contains($0) }
         }
         if let damaged { try writeFile(readFile(damaged).map { $0 ^ 0x55 }, damaged) }
-        // What a dead process has left.
+        // Files that a dead process left.
         for name in ["0123456789abcdef.lock", "0123456789abcdef.3"] {
             try writeFile([1], path + "/.drafts/" + name)
         }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What a store that follows other processes tells of their changes.
+/// The changes by other processes that a following store reports.
 @Suite struct FollowTests {
-    /// Keeps what it has read, as memory does, until it is told of a change.
+    /// Keeps the values it has read, as a memory tier does, until the store reports a change.
     private final class Follower: Sendable {
         private let store: any ArchiveStore
         private let kept = Mutex<[KeyDigest: [UInt8]?]>([:])
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Whoever changes an entry may be killed at any instant, and others may have seen by then what became of it.
+    /// A process may be killed at any instant of a change, after others have already read the old or the new entry.
     @Test func whatIsKeptIsTrueAtEveryInstantOfAChange() throws {
         try withTemporaryDirectory { path in
             var settings = StoreSettings()

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// No name is given to a file whose bytes are not on the device.
+    /// A file gets its name only after its bytes are on the device.
     @Test func filesAreWaitedForBeforeTheirNames() throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
@@ -122,8 +122,8 @@ import Testing
         }
     }
 
-    /// Small archives of one call are appended with one write for each segment, whatever the limits, unless a dictionary
-    /// is to be tried between them.
+    /// Small archives of one call are appended with one write for each segment, with or without limits, unless a
+    /// dictionary is to be tried between them.
     @Test(arguments: [nil, 10_000]) func aBatchIsOneWrite(_ countLimit: Int?) throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
@@ -171,8 +171,8 @@ import Testing
         }
     }
 
-    /// Entries that lie beside each other are read together, and each gives what it gives by itself, also where one is
-    /// damaged or too long to be read with its neighbours.
+    /// Entries next to each other are read together, and each gives the same result as a read of its own, also where
+    /// one is damaged or too long to be read with its neighbours.
     @Test func neighboursAreReadTogether() throws {
         try withTemporaryDirectory(inMemory: true) { directory in
             let faulty = FaultyLayer()
@@ -342,7 +342,7 @@ import Testing
         }
     }
 
-    /// A batch within limits that it exceeds by far: they hold, and what was given up is told.
+    /// A batch that exceeds the limits by far: the limits hold, and each evicted entry is reported.
     @Test(arguments: Layout.allCases, [StoreSettings.Durability.process, .power])
     func limitsHold(_ layout: Layout, _ durability: StoreSettings.Durability) throws {
         try withTemporaryDirectory(inMemory: true) { directory in
@@ -361,8 +361,8 @@ import Testing
         }
     }
 
-    /// Whatever call to the system fails: what is said to be saved is there, and what is not is as it was or as it was to
-    /// be; likewise what is said to be removed.
+    /// If any call to the system fails, a save or removal that reports success has happened, and the key of one that
+    /// reports failure has its old or its new value.
     @Test(arguments: Layout.allCases, [StoreSettings.Durability.process, .power])
     func theAnswersAreRightWhenCallsFail(_ layout: Layout, _ durability: StoreSettings.Durability) throws {
         for removes in [false, true] {
@@ -402,7 +402,7 @@ import Testing
             let new = Self.keys.enumerated().map { index, key in
                 NewArchive(key: key, archive: [9, UInt8(index)], attributes: EntryAttributes(storedAt: .now))
             }
-            // What each key may hold, if the last answer for it counts.
+            // The values that each key may have if its last answer counts.
             var allowed: [String: [[UInt8]?]] = [:]
             var failed = false
             count =
@@ -441,7 +441,7 @@ import Testing
         return count
     }
 
-    /// The device fails once, and nobody who appended before that is told that all is well.
+    /// The device fails once, and every save or removal appended before the failure reports it.
     @Test(arguments: Layout.allCases) func whoeverCouldNotBeWaitedForIsTold(_ layout: Layout) throws {
         try withTemporaryDirectory(inMemory: true) { directory in
             let faulty = FaultyLayer(failing: [.synchronize])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Limits of a store in memory; what else holds is in the laws of all stores.
+/// Limits of a store in memory; the laws of all stores cover the rest.
 @Suite struct MemoryStoreTests {
     /// Uses some keys all the time, and hears of evictions.
     private final class User: StoreUser {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Removals whose records could not be appended, or may be lost: they are owed, to other processes and to the device.
+/// Removals that other processes or the device may not have: their records could not be appended, or may be lost.
 @Suite struct OwedRemovalTests {
     private static func store(_ path: String, _ settings: StoreSettings, _ fault: Fault) throws -> PackedStore {
         try PackedStore(directory: path, create: true, settings: settings, layer: fault.layer) {

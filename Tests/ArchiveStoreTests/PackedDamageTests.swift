@@ -4,11 +4,12 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What a packed store makes of files of which a byte is another one, or which are shorter than they were.
+/// A packed store with a file in which one byte is changed or from whose end bytes are missing.
 ///
-/// Whatever is damaged, no key ever has a value that it did not have at last: neither an older one nor one that was
-/// removed. There is one exception: a log whose end is missing, or has more than one bit changed in the head of a last
-/// record, is the log that it was before, unless a snapshot is there that knows of what is missing. `TYPED_CACHE_EXHAUSTIVE=1` tries every byte and every length.
+/// No damage gives a key a value other than its last one: neither an older value nor the value of a removed entry. One
+/// exception: a log whose end is missing, or whose last record has more than one changed bit in its head, reads as the
+/// log before that record, unless a snapshot knows of the missing part. `TYPED_CACHE_EXHAUSTIVE=1` tries every byte and
+/// every length.
 @Suite struct PackedDamageTests {
     private static let isExhaustive = ProcessInfo.processInfo.environment["TYPED_CACHE_EXHAUSTIVE"] == "1"
     private static let masks: [UInt8] = [0x01, 0x20, 0x80, 0xff]
@@ -53,7 +54,7 @@ import Testing
             return
         }
         let store = try PackedDirectory.open(path)
-        // Even if it cannot be told whose record it was.
+        // Even if the record's key is unreadable.
         if directory.isAtEnd(name, position) { #expect(try damageCount(store) == 1, place) }
         let answers = try directory.answers(store, place)
         let touched = directory.steps.filter { $0.file == name && $0.bytes.contains(position) }.map(\.key)
@@ -264,7 +265,7 @@ import Testing
         }
     }
 
-    /// The store goes on: with what it had, with or without its index.
+    /// The store can still be used, with its old content, with or without its index.
     private func checkAfterwards(
         _ directory: PackedDirectory,
         _ path: String,
@@ -327,7 +328,7 @@ import Testing
         }
     }
 
-    /// What is left of a record may be as long as a seal.
+    /// A record that was cut off may have the length of a seal.
     @Test func aRecordThatWasCutOffIsNoSeal() throws {
         let directory = try PackedDirectory(.none)
         try withTemporaryDirectory(inMemory: true) { parent in
@@ -367,7 +368,7 @@ import Testing
         }
     }
 
-    /// What is missing at the end is written down with the next record; with a later one if there is no room.
+    /// The next record notes the loss of the log's end; a later one does if there is no room.
     @Test func aLossThatIsWrittenLateTakesNothingThatWasSavedSince() throws {
         let directory = try PackedDirectory(.none)
         let last = try #require(directory.steps.last)

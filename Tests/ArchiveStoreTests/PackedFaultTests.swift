@@ -40,8 +40,8 @@ import Testing
         try check(scenario, usage, .from(0, .shorten(1)))
     }
 
-    /// What a packed store does besides.
-    /// The short run tries the usage with the most calls, and the one in which most is decided by keys.
+    /// Operations that only a packed store has.
+    /// The short run tries the usage with the most calls, and the one with the most decisions by keys.
     static let usages: [Usage] = isLongRun ? Usage.allCases : [.cold, .colliding]
 
     static let upkeep = [
@@ -71,7 +71,7 @@ import Testing
                     } catch let error as StoreError {
                         failure = error
                     }
-                    // What it began in the background meets the same faults.
+                    // Its work in the background meets the same faults.
                     store.finishUpkeep()
                 }.count
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What a packed store makes of files that are no store's, or made to mislead it.
+/// A packed store with foreign files, or with files that were made to mislead it.
 @Suite struct PackedHostileTests {
     private func withStore(_ body: (String, PackedDirectory) throws -> Void) throws {
         try withTemporaryDirectory(inMemory: true) { parent in
@@ -297,7 +297,7 @@ import Testing
     }
 }
 
-/// The bytes of an index whose parts are changed and whose checksums are made anew.
+/// The bytes of an index with changed parts and new checksums to match.
 private struct RewrittenIndex {
     private var bytes: [UInt8]
     private static let directory = 32

@@ -7,7 +7,7 @@ import Testing
 
 /// That a packed store keeps to its limits where that is hard, and which entries it evicts.
 @Suite struct PackedLimitTests {
-    /// What says that a victim was removed may be longer than what it is removed for.
+    /// The record of a victim's removal may be longer than the entry that the victim makes room for.
     @Test(.timeLimit(.minutes(1)), arguments: seeds(0..<8)) func holdTogetherForLongKeys(seed: Int) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             var random = SeededGenerator(seed: seed)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    // MARK: What goes first
+    // MARK: The order of eviction
 
     private final class User: StoreUser {
         private let inUse: Set<String>
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    /// Who is fetched all the time gives way as well, if there is nobody else.
+    /// Entries that are fetched all the time are evicted as well, if there are no others.
     @Test func theCountHoldsWhileAllIsBeingFetched() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let store = try PackedStore(directory: path, create: true, settings: StoreSettings(countLimit: 2))

@@ -6,7 +6,7 @@ import Testing
 @testable import ArchiveStore
 
 #if os(Linux)
-    /// That a packed store on a full volume can use the room of what was removed, by means of its reserve.
+    /// A packed store on a full volume can use the room of removed entries, by means of its reserve.
     @Suite(.enabled(if: SmallVolume.isPossible, "a small volume cannot be mounted here, which takes root"))
     struct PackedReserveTests {
         /// Saves an entry, and says how long it is.
@@ -17,7 +17,7 @@ import Testing
             in store: PackedStore,
             attempts: Int = 20
         ) throws(StoreError) -> Int {
-            // What is done in the background takes room while it lasts.
+            // Work in the background takes room while it lasts.
             defer { store.finishUpkeep() }
             let attributes = EntryAttributes(storedAt: .now)
             for _ in 1..<attempts {
@@ -33,7 +33,7 @@ import Testing
             return try store.save(archive, forKey: key, attributes: attributes, if: nil)?.storedByteCount ?? 0
         }
 
-        /// Saves entries until one finds no room, and says how long each is on disk, and what is in them.
+        /// Saves entries until one finds no room, and returns the length on disk and the archive of each.
         private func fill(
             _ store: PackedStore,
             _ lengths: ClosedRange<Int>,
@@ -110,7 +110,7 @@ import Testing
                 }
                 #expect(used > room * 3 / 4)
             }
-            // What was moved is still what it was.
+            // The entries that were moved are intact.
             for (key, archive) in saved { #expect(try store.fetch(forKey: key)?.archive == archive) }
         }
 
@@ -133,7 +133,7 @@ import Testing
             }
         }
 
-        /// What of the removed bytes need not find room again: less than that is not worth writing anything anew.
+        /// The bytes of removed entries that need not become free: rewriting a segment for fewer does not pay.
         private static let rest = 1 << 15
         /// By how much an entry is longer when it was moved: by its serial, in these small stores.
         private static let growth = 4
@@ -224,7 +224,7 @@ import Testing
             }
         }
 
-        /// What is free is for entries, where the index would take much of it.
+        /// Free room is for entries, where the index would take much of it.
         @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
         func noIndexIsWrittenWhereLittleIsFree() throws {
             try SmallVolume.mount("size=4m") { path, remount in
@@ -363,7 +363,7 @@ import Testing
             }
         }
 
-        /// A tenth of what was removed finds room, whoever saves it, and nothing is lost meanwhile.
+        /// A tenth of the removed bytes finds room, from any thread, and nothing is lost in the meantime.
         @Test func manySaveOnAFullVolume() throws {
             try SmallVolume.mount("size=3m") { path, _ in
                 let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
@@ -374,7 +374,7 @@ import Testing
                 let refusals = Atomic<Int>(0)
                 DispatchQueue.concurrentPerform(iterations: 8) { thread in
                     var random = SeededGenerator(seed: 100 + thread)
-                    // A tenth of what was removed, all together.
+                    // A tenth of the removed bytes, over all threads.
                     for number in 0..<sizes.count / 160 {
                         let archive = (0..<Int.random(in: 500...3_000, using: &random)).map { _ in
                             UInt8.random(in: 0...255, using: &random)
@@ -388,7 +388,7 @@ import Testing
                         }
                     }
                 }
-                // While a process is being forked elsewhere, what was removed has its blocks still.
+                // While a process is being forked elsewhere, removed entries still have their blocks.
                 #expect(refusals.load(ordering: .relaxed) <= sizes.count / 160)
                 let other = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
                 for (key, archive) in results.withLock({ $0 }) {
@@ -421,7 +421,7 @@ import Testing
             }
         }
 
-        /// What may be given up gives its room.
+        /// A store that may evict entries needs no reserve.
         @Test func aStoreWithLimitsHasNone() throws {
             try SmallVolume.mount("size=2m") { path, _ in
                 var settings = StoreSettings()

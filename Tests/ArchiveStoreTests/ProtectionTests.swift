@@ -28,7 +28,7 @@ import Testing
                 let faulty = FaultyLayer(failing: failing)
                 let store = try open(kind, path, faulty.layer)
                 _ = faulty.planning(.from(0, .fail(number))) {
-                    // What was opened before may be read all the same; what fails is a failure, and no miss.
+                    // A file opened before may still be read; a read that fails is a failure, not a miss.
                     do {
                         #expect(try store.fetch(forKey: "key")?.archive == [1, 2, 3])
                     } catch {

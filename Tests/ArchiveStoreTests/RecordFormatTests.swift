@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    /// What was written is read, whatever its lengths; each change of a bit, each missing byte and each other place is
-    /// seen; and a flipped bit of the head is found.
+    /// A record of any lengths reads back as it was written; each changed bit, missing byte and wrong place is noticed;
+    /// and a flipped bit of the head is found.
     @Test(arguments: seeds(0..<60)) func recordsComeBack(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let key = random.bytes([1, 7, 127, 128, 1_024].randomElement(using: &random) ?? 1)
@@ -331,7 +331,7 @@ import Testing
             let expected: [String: [UInt8]] = ["two": [4], "three": [5], "four": [6]]
             #expect(try values() == expected)
 
-            // What the damaged record's successor says of it is understood.
+            // A new index takes the damaged record's key from its successor.
             try? FileManager.default.removeItem(atPath: path + "/index")
             segment[damaged] ^= 0xff
             try writeFile(segment, file)

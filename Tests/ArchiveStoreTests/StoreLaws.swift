@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// One random life of a store beside a dictionary that says what it should hold, reopened now and then.
+/// One random life of a store, compared with a dictionary of its expected content; the store is reopened now and then.
 func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
     var random = SeededGenerator(seed: seed)
     var store = try open()
@@ -174,7 +174,7 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
 }
 
 extension Result where Failure == StoreError {
-    /// Of what failed; `nil` for a success.
+    /// The failure's code; `nil` for a success.
     var failureCode: StoreError.Code? {
         if case .failure(let error) = self { error.code } else { nil }
     }
