@@ -8,7 +8,7 @@ enum Interruption {
     /// The signal that came, or 0.
     static var arrived: Int32 { signal.load(ordering: .relaxed) }
 
-    /// Has a worker go on until whoever started it ends it: a terminal interrupts both.
+    /// Lets a worker go on until its parent ends it: a terminal interrupts both.
     static func ignore() {
         Foundation.signal(SIGINT, SIG_IGN)
         Foundation.signal(SIGPIPE, SIG_IGN)
@@ -21,7 +21,7 @@ enum Interruption {
             Foundation.signal(number) { arrived in
                 Interruption.signal.store(arrived, ordering: .relaxed)
             }
-            // Who is started by a worker thread begins with that thread's blocked signals.
+            // A process started by a worker thread begins with the blocked signals of that thread.
             var set = sigset_t()
             sigemptyset(&set)
             sigaddset(&set, number)

@@ -1,7 +1,7 @@
-/// The calls of all processes on a cache whose entries are on a server, by their logs, in a stretch of time.
+/// The calls of all processes on a cache whose entries are on a server, from their logs, in a stretch of time.
 ///
-/// The server may lose what it has, and gives entries up: that nothing was found is never wrong. Changes that failed, or
-/// were cut off, may be made at any later time: bytes on their way outlive their process.
+/// The server may lose or evict entries, so a read that finds nothing is never wrong. A change that failed or was cut
+/// off may take effect at any later time: bytes on their way outlive their process.
 struct SharedHistory {
     /// A save, a removal, a change in one step, or a load, which may save.
     struct Change {
@@ -174,7 +174,7 @@ struct SharedHistory {
         }
         switch operation {
         case .save(let key, _): add(key, identity, failure)
-        // It may have failed before it changed anything, and a load leaves what is there.
+        // It may have failed before it changed anything, and a load leaves an existing value.
         case .change(let key), .load(let key): add(key, identity, nil)
         case .remove(let key): add(key, nil, failure)
         case .removeAll: for key in keys { add(key, nil, failure) }

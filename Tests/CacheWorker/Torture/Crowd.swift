@@ -14,8 +14,8 @@ final class Crowd {
     static let cacheName = "torture"
 
     /// - Parameters:
-    ///   - folder: where the cache and the logs lie.
-    ///   - configure: sets what the process at a place does; another one takes that place when it is killed.
+    ///   - folder: the folder of the cache and the logs.
+    ///   - configure: sets the work of the process at a place; after a kill, another process takes the place.
     init(
         _ settings: TortureSettings,
         folder: URL,
@@ -41,7 +41,7 @@ final class Crowd {
         try ChildWorker(executable: settings.executable, nextSettings(place))
     }
 
-    /// What a worker is told that is the next one to write.
+    /// The settings of the next worker, with a number of its own.
     func nextSettings(_ place: Int) -> WorkerSettings {
         writerCount += 1
         var own = WorkerSettings(
@@ -83,7 +83,7 @@ final class Crowd {
         for child in children { try child.waitUntilFinished() }
     }
 
-    /// What those that live have logged since they were asked last.
+    /// The records that the living processes have logged since the last call.
     func newRecords() throws -> [(ChildWorker, [LogRecord])] {
         try children.map { child in
             let records = try child.newRecords()
@@ -114,9 +114,9 @@ final class Crowd {
         try body()
     }
 
-    /// Asks every process for everything while nobody writes.
+    /// Reads every key in every process while none writes.
     ///
-    /// - Returns: what each one has.
+    /// - Returns: the values that each one found.
     func told(_ keys: [String]) throws -> (values: [[String: ValueIdentity]], violations: [Violation]) {
         var told: [[String: ValueIdentity]] = []
         var violations: [Violation] = []

@@ -98,7 +98,7 @@ final class DiskTorture {
             report.add(savedCount, "saves after room was made")
             report.add(1, "removals of \(choice) entries")
         }
-        // What another process would find.
+        // The view of another process.
         var anew = own
         anew.log = log + "-anew.log"
         anew.writer = 2
@@ -116,7 +116,7 @@ final class DiskTorture {
         return violations + history.judged()
     }
 
-    /// Saves keys whose entries were removed, which had so many bytes together: what is no longer must find room.
+    /// Saves keys again after their entries, of `room` bytes in all, were removed: their room must be free again.
     private func refill(
         _ keys: [String],
         _ room: Int,
@@ -140,13 +140,13 @@ final class DiskTorture {
         return (savedCount, violation)
     }
 
-    /// What so many bytes take of a disk where each entry is a file.
+    /// The room that entries of so many bytes take on a disk where each entry is a file.
     private func blocks(_ byteCount: Int) -> Int {
         settings.layout == .files ? (byteCount + 4_095) / 4_096 * 4_096 : byteCount
     }
 
-    /// What an entry has beside its value's payload, at most.
+    /// The most that an entry has beside its value's payload.
     private static let overhead = 1_024
-    /// What a full disk may take beside entries, at most: for headers of segments, say.
+    /// The most that a full disk has beside entries, for instance the headers of segments.
     private static let slack = 1 << 15
 }

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import TypedCache
 
-/// Has several processes work on one cache at once, kills one now and then, and judges every read.
+/// Lets several processes work on one cache at once, kills one now and then, and judges every read.
 ///
-/// It goes in rounds. At the end of each, all processes stand still, and must tell the same: every key, and what it
-/// has. That is what the next round begins with.
+/// It works in rounds. At the end of each, all processes stand still, and must agree on every key and its value. The
+/// next round begins with that state.
 final class ProcessTorture {
     enum Kind: String {
         /// All processes change all keys, and keep nothing in memory.
         case processes
-        /// The same, but they keep values in memory and follow what the others change.
+        /// The same, but they keep values in memory and follow the others' changes.
         case following
         /// Saves return before they are written. Each process changes keys of its own, and reads all.
         case behind
@@ -80,7 +80,7 @@ final class ProcessTorture {
             history.add(records, writer: child.settings.writer, death: death, defers: defers)
         }
         MonotonicTime.now.advanced(by: OperationMix.longestLifetime).wait()
-        // What is deferred is not for others to see yet.
+        // Other processes do not see deferred saves yet.
         if defers { for child in crowd.children { _ = try child.perform(.flush) } }
         let (told, disagreements) = try crowd.told(keys)
         report.add(1, "agreements of all")

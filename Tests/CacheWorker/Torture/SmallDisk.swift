@@ -13,7 +13,7 @@ final class SmallDisk {
     }
 
     deinit {
-        // What cannot be unmounted is left to whoever removes the folder.
+        // If it cannot be unmounted, the removal of the folder deals with it.
         _ = try? Self.system("umount", folder.path)
     }
 
