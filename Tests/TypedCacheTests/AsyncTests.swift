@@ -154,7 +154,7 @@ import Testing
             let wanted = takeSynchronously(step, number, first)
             let found = await takeAsynchronously(step, number, second)
             #expect(found == wanted, "seed \(seed), step \(number): \(step)")
-            // Else chance decides what comes first, the move of a deadline or the next step.
+            // Otherwise the move of a deadline and the next step could run in either order.
             for cities in [first, second] { await cities.core.queues.drained() }
             clock.advance(by: 0.25)
         }

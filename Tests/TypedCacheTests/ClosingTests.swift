@@ -123,7 +123,7 @@ import Testing
         try await cities.close()
         let locks = try KeyLocks(directory: path)
         #expect(try locks.tryLock(KeyLocks.Offset(key: "a")))
-        // One that waits is told; one whose producer runs has its value.
+        // A load that waits fails with an error; a load with a running producer returns its value.
         let error = await #expect(throws: CacheError.self) { try await waiting.value }
         #expect(error?.code == .closed)
         goesOn.add(1)
@@ -132,7 +132,7 @@ import Testing
 
     private static func close(_ cities: Cache<City>) throws { try cities.close() }
 
-    /// Throws what the synchronous calls throw, if all throw that they are closed.
+    /// Throws the error of the synchronous calls, if all of them fail because the cache is closed.
     private static func callAll(_ cities: Cache<City>) throws {
         let calls: [() throws -> Void] = [
             { try cities.save(City(name: "x", population: 1), forKey: "k") },

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TypedCache
 
-/// What a cache tells is what it did, and what it counts.
+/// The events of a cache agree with its operations and with its statistics.
 @Suite struct EventTests {
     private struct Unreachable: Error {}
 
@@ -128,7 +128,7 @@ import Testing
         #expect(observer.events.all.filter { $0.kind == .hit }.map(\.tier) == [.memory, .memory, .memory])
     }
 
-    /// An entry in memory whose type refuses its own archive.
+    /// An entry in memory that its type cannot decode.
     @Test func aHitThatCannotBeDecodedIsNone() async throws {
         struct Picky: Codable, Encoded {
             static let refuses = Mutex(true)

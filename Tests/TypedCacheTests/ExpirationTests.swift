@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedCache
 
-/// Deadlines that reading does not move: what has expired is absent, wherever one looks.
+/// Deadlines that a read does not move: every call treats an expired entry as absent.
 @Suite struct ExpirationTests {
     /// How an expiration of 80 seconds is said.
     enum Kind: CaseIterable {
@@ -149,7 +149,8 @@ import Testing
         #expect(try Set(cities.keys().all()) == ["default", "longer", "ever", "saved anew", "changed"])
         clock.advance(by: 1)
         #expect(try Set(cities.keys().all()) == ["longer", "ever", "changed"])
-        // The default is the cache's, not the entries': another cache leaves what it finds as it is.
+        // The default belongs to the cache, not to the entries: another cache does not apply its own to existing
+        // entries.
         let other = try cache(memory: memory, expiration: .after(.seconds(1)))
         clock.advance(by: 9)
         #expect(try Set(other.keys().all()) == ["longer", "ever", "changed"])

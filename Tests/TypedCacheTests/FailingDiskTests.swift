@@ -6,7 +6,7 @@ import Testing
 
 @testable import TypedCache
 
-/// A disk that refuses what a producer loaded: memory keeps it, and it is an entry like others there.
+/// A disk that refuses a loaded value: memory keeps it, as an entry like any other.
 @Suite struct FailingDiskTests {
     private let directory = TestDirectory()
     private let clock = TestClock()
@@ -77,7 +77,7 @@ import Testing
         let failures = observer.events.all.filter { $0.kind == .failed }
         #expect(failures.count == runs.value)
         #expect(failures.allSatisfy { ($0.cause as? CacheError)?.errorNumber == number })
-        // A save throws as ever, and what was there before it is gone.
+        // A save throws as usual, and the former entry is gone.
         _ = try await fetch(cities)
         let error = await #expect(throws: CacheError.self) {
             try await cities.save(City(name: "saved", population: 0), forKey: "a")

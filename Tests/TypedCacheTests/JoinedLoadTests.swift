@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedCache
 
-/// One producer among all who use a directory and want that; the same in other processes is among ``ProcessTests``.
+/// One producer among all caches of a directory that join loads; ``ProcessTests`` has the same between processes.
 @Suite struct JoinedLoadTests {
     private let directory = TestDirectory()
     private let clock = TestClock()
@@ -51,7 +51,7 @@ import Testing
         #expect(runs.all.sorted() == Array(0..<20))
     }
 
-    /// Loading ahead: who gets the lock later finds the deadline moved, and has nothing to ask any more.
+    /// Loading ahead: a cache that gets the lock later finds the deadline moved, and does not load.
     @Test func loadingAheadAsksOnce() async throws {
         let caches = try (0..<4).map { _ in try cache() }
         let options = LoadOptions(earlyRefresh: 1e15, joins: .processes)

@@ -32,7 +32,7 @@ extension LoadTests {
         case .modify: try await cities.modify(forKey: "a") { $0 = saved }
         }
         source.open()
-        // The one who asked gets what was loaded for it; what is kept is what came later.
+        // The caller gets the value that was loaded for it; the cache keeps the later one.
         #expect(try await load.value.name == "loaded")
         let isSaved = [Change.save, .saveByAnother, .modify].contains(change)
         for cache in [cities, other, try cache()] {
@@ -146,7 +146,8 @@ extension LoadTests {
 
     // MARK: Later loads
 
-    /// A later fetch may not join the first load, whose tags are not known, and its value is the newer one.
+    /// A later fetch may not join the first load, because the tags of that are not known; the cache keeps its newer
+    /// value.
     @Test(.timeLimit(.minutes(1)), arguments: [false, true])
     func ofTwoLoadsTheLaterOneIsKept(laterEndsFirst: Bool) async throws {
         let cities = try cache()

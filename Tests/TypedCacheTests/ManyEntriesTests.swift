@@ -10,7 +10,7 @@ import Testing
 
     private final class Note: Codable, Encoded, Sendable {}
 
-    /// What layers above ask memory for by many keys at once, beside the same by one key.
+    /// Calls of higher layers that look in memory for many keys at once give the same as calls for one key each.
     @Test(arguments: [ValueSharing.automatic, .decodedEachTime], seeds(0..<6))
     func lookingForManyInMemoryIsLookingForEach(values: ValueSharing, seed: Int) throws {
         let clock = TestClock()

@@ -6,7 +6,7 @@ import Testing
 @testable import ArchiveStore
 @testable import TypedCache
 
-/// Caches in memory alone: what holds for others holds for them, and no file is touched.
+/// Caches in memory alone: they keep the promises of other caches, and touch no file.
 @Suite struct MemoryAloneTests {
     private func open<Value: Encoded & Sendable>(
         _ memory: MemorySettings = MemorySettings(),

@@ -74,7 +74,7 @@ import Testing
                 }
             }
         }
-        // Each of them saw what the one before it had left.
+        // Each change began with the result of the one before it.
         #expect(results.all.sorted() == Array(1...120))
         #expect(try cache().fetch(forKey: "x")?.population == 120)
         // After a change by one of them, its neighbor has nothing else in memory.
@@ -277,7 +277,7 @@ import Testing
         #expect(try await cities.fetch(forKey: "idle")?.population == city.population + 1)
     }
 
-    /// An error of the change is its own, whatever it is: the entry stays.
+    /// An error of the change itself, of any code, leaves the entry as it was.
     @Test func aCacheErrorOfTheChangeChangesNothing() async throws {
         let cities = try Cache<City>(name: "own", directory: directory.url, clock: clock)
         try await cities.save(city, forKey: "x")

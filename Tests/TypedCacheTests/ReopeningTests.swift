@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// What was accepted is seen by the next opening, in whatever way it looks.
+    /// The next opening sees every accepted save, with each of its calls.
     @Test(arguments: [DiskSettings.Layout.packed, .files], Writing.allCases)
     func whatADroppedCacheAcceptedIsSeen(layout: DiskSettings.Layout, second: Writing) throws {
         let count = isLongRun ? 300 : 60
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// Threads that open the directory, change what is theirs, and drop the cache again, all at once.
+    /// Threads that open the directory, change their own entries, and drop the cache, all at once.
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func eachOpeningSeesWhatItsThreadDidBefore(layout: DiskSettings.Layout) throws {
         let faults = Recorder<String>()
@@ -195,7 +195,7 @@ import Testing
         #expect(told.all == ["io"])
     }
 
-    /// What could not be removed is not used by this process any more, whichever cache of the directory is asked.
+    /// An entry that could not be removed is no longer used in this process, by any cache of the directory.
     @Test func whatMayNotBeUsedIsNotUsedByALaterCacheEither() throws {
         let base = try WatchedStore(directory)
         let place = directory.url.path

@@ -5,7 +5,7 @@ import Testing
 @testable import ArchiveStore
 
 extension TestDirectory {
-    /// What the cache with this name has its entries in.
+    /// The store with the entries of the cache with this name.
     func store(_ name: String) throws -> any ArchiveStore {
         let path = url.appending(path: name).path
         return switch StoreKind(directory: path) {

@@ -28,7 +28,7 @@ final class WatchedStore: ArchiveStore {
         var list: (@Sendable (_ part: Int) throws(StoreError) -> Void)?
         /// Called after the other store has settled a key.
         var settled: (@Sendable () -> Void)?
-        /// What a listed part is replaced by.
+        /// Replaces a listed part.
         var listed: (@Sendable (Listing) -> Listing)?
     }
 
