@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// What strong references lead to.
+    /// The objects that strong references lead to.
     private func reachable(from root: Vertex) -> Set<ObjectIdentifier> {
         var found: Set<ObjectIdentifier> = []
         var waiting = [root]
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    // MARK: What cannot be served is an error
+    // MARK: Cycles that cannot be restored
 
     @Test func aPropertyThatCannotBeEmptyIsNamed() throws {
         let strict = Strict()
@@ -247,7 +247,7 @@ import Testing
         archiver.encode(fickle, forKey: "fickle")
         archiver.encode(fickle.next, forKey: "part")
         let unarchiver = try KeyedUnarchiver(forReadingFrom: archiver.encodedData, classes: [Vertex.self])
-        // Whoever swallows the error gets nothing else either.
+        // A caller that ignores the error gets no other object either.
         #expect((try? unarchiver.decode(Vertex.self, forKey: "fickle")) == nil)
         #expect(unarchiver.decodeObject(forKey: "part") == nil)
         #expect(throws: ArchiveError.self) { try unarchiver.finishDecoding() }
@@ -305,7 +305,7 @@ class Vertex: NSObject, NSCoding {
     }
 }
 
-/// Changes what it refers to while that is being decoded.
+/// Changes the object that it refers to while that is being decoded.
 final class Meddler: Vertex {
     required init?(coder: NSCoder) {
         super.init(coder: coder)
@@ -322,7 +322,7 @@ final class Fickle: Vertex {
     override init(_ name: String, _ number: Int) { super.init(name, number) }
 }
 
-/// Looks at what it refers to while that is being decoded.
+/// Reads the object that it refers to while that is being decoded.
 final class Curious: Vertex {
     var seen = ""
     required init?(coder: NSCoder) {
@@ -389,7 +389,7 @@ private final class Strict: NSObject, NSCoding {
     func encode(with coder: NSCoder) { coder.encode(self, forKey: "me") }
 }
 
-/// Tells its parts who it is although they know.
+/// Sets itself as the owner of its parts although they have it.
 private final class Loud: NSObject, NSCoding {
     var parts: [Part2] = []
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// What archives of a type share stands first in them, what differs in length last.
+/// The parts that archives of a type share come first; the parts that differ in length come last.
 struct LayoutTests {
     private struct City: Codable, Equatable {
         var name: String
@@ -85,7 +85,7 @@ struct LayoutTests {
         let other = try KeyedArchiver.archivedData(encoding: Self.city("Rio de Janeiro", -22.9, "BR", 2))
         let fixed = try #require(ArchiveLayout(one).parts.first { $0.parts.lowerBound == .fixed }?.offset)
         #expect(one.prefix(fixed + 1) == other.prefix(fixed + 1))
-        // All names of keys and classes are among what they share.
+        // The shared parts include all names of keys and classes.
         for name in ["latitude", "isCapital", "NSDictionary", "NS.keys", "$classname", "$objects"] {
             #expect(one.prefix(fixed).range(of: Data(name.utf8)) != nil, "\(name)")
         }
@@ -100,7 +100,7 @@ struct LayoutTests {
             try KeyedArchiver.archivedData(encoding: Self.city("Berlin", -52, "DE", 3_000_000))
         )
         #expect(one.offsets == other.offsets)
-        // A name of another length moves nothing but what stands behind it.
+        // A name of another length moves only the parts after it.
         let third = ArchiveLayout(try KeyedArchiver.archivedData(encoding: Self.city("Rome", 41, "IT", 2_000_000)))
         #expect(zip(one.offsets, third.offsets).filter { $0 != $1 }.count == 1)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// Messages say what was there, what was asked for, and what to do; never a value.
+/// Messages say what the archive has, what the program expected, and what to do; never a value.
 @Suite struct MessageTests {
     private func error(_ body: () throws -> Void) throws -> ArchiveError {
         try #require(#expect(throws: ArchiveError.self, performing: body))

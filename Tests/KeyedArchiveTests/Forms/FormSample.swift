@@ -34,7 +34,7 @@ struct FormSample: Sendable, CustomTestStringConvertible {
         self.isSame = isSame
     }
 
-    /// A Swift value, which comes back as what casts to its own type and to the Foundation class.
+    /// A Swift value; the value that comes back casts to its own type and to the Foundation class.
     static func value<Value: Equatable & SendableMetatype, Class: NSObject>(
         _ name: String,
         _ value: @autoclosure @escaping @Sendable () -> Value,
