@@ -57,7 +57,7 @@ private enum Fetch: CaseIterable {
     }
 }
 
-/// Lists some of whose elements are not stored.
+/// Lists with some elements that are not stored.
 @Suite struct HoleTests {
     private let feed = Feed(topic: "swift")
     private static let unkept: ModelHeaders = ["ETag": "\"l\"", "Cache-Control": "no-cache"]

@@ -6,7 +6,7 @@ import Testing
 
 /// Invalidations while the server is asked.
 @Suite struct InvalidationTests {
-    /// Suspends until so many requests have come; a test whose time is over goes on.
+    /// Suspends until so many requests have come, or the test's time limit has passed.
     private func requested(_ count: Int, of server: StubTransport) async throws {
         while server.requests.count < count {
             await pause()

@@ -31,7 +31,7 @@ import Testing
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Every value that is decoded without Foundation is the one that `JSONDecoder` decodes, whatever the text.
+    /// Every value that is decoded without Foundation is the one that `JSONDecoder` decodes, for any text.
     @Test func valuesAreThoseOfJSONDecoder() {
         for seed in seeds(0..<20_000) {
             var random = RandomJSON(seed: seed, isUnusual: true)

@@ -211,7 +211,7 @@ private final class OvertakingServer: ModelTransport {
 
     // MARK: Parts that overtake whole models
 
-    /// A feed by user 1, whom it gives in part.
+    /// A feed by user 1, with a part of the user.
     private static let part = StubTransport.Body.json(
         #"{"items": [{"id": 1, "title": "t", "author": {"id": 1, "name": "part"}}]}"#
     )

@@ -4,7 +4,7 @@ import Testing
 @testable import ArchiveStore
 @testable import SharedCache
 
-/// What is owed to an engine, without one.
+/// The list of changes that are owed to an engine, without an engine.
 @Suite struct DebtListTests {
     private let view = SharedView(
         EngineView(EntryNames(prefix: "tc:test:", cache: "cache", schema: 1), window: .seconds(1))

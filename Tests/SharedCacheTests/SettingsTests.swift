@@ -8,7 +8,7 @@ import TypedCache
 @testable import ArchiveStore
 @testable import SharedCache
 
-/// What each setting of a tier does.
+/// The effect of each setting of a tier.
 @Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
 struct SettingsTests {
     @Test func aURLHasTimeoutsOfItsOwn() throws {

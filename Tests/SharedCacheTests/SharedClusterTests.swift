@@ -189,7 +189,7 @@ struct SharedClusterTests {
         }
     }
 
-    /// Loads a key again and again, whose lease and entry are on their way together.
+    /// Loads a key again and again; its lease and entry are on their way together.
     private static func load(_ cache: Cache<String>, key: String, until isOver: Shared<Bool>) async throws {
         var count = 0
         while !isOver.withLock({ $0 }) {

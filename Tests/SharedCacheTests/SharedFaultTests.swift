@@ -330,7 +330,7 @@ struct SharedFaultTests {
             )
         }
         if kind != .list { _ = try await tier.ask(["SET", name, .bytes(bytes)]) }
-        // Another machine, whose memory has nothing.
+        // Another machine, with an empty memory.
         let there = try fleet.machine().cache()
         var events = there.events.makeAsyncIterator()
         if kind == .newerVersion {
@@ -340,7 +340,7 @@ struct SharedFaultTests {
             let event = await events.next()
             #expect((event?.cause as? CacheError)?.code == (kind == .changedByte ? .corrupted : .foreign))
         }
-        // Only what is damaged is taken away.
+        // Only a damaged entry is removed.
         #expect(try await tier.ask(["EXISTS", name]).integer == (kind == .changedByte ? 0 : 1))
         try await there.save("new", forKey: "key")
         #expect(try await fleet.machine().cache().fetch(forKey: "key") == "new")
@@ -362,8 +362,8 @@ struct SharedFaultTests {
         #expect(tier.owedKeyCount == 0)
     }
 
-    /// With scripts that may exceed the memory, and without: a user who may not run any is refused as by Redis 6.2, which
-    /// knows none.
+    /// With scripts that may exceed the memory, and without, as with Redis 6.2: the test's user may then not run
+    /// scripts.
     @Test(arguments: [true, false])
     func aFullServerIsCleared(hasScripts: Bool) async throws {
         let fleet = try await Fleet()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheCommand
 
-/// What reads and writes file descriptors, on real ones.
+/// The readers and writers of file descriptors, on real descriptors.
 struct DescriptorTests {
     @Test("Output is held back, handed over whole, and a reader that has gone is told apart from a failure")
     func output() throws {

@@ -155,7 +155,7 @@ import Testing
         #expect(present > 0 && present <= before.entries)
         let after = try size()
         #expect(after.bytes <= budget && after.bytes > budget / 2)
-        // What is there was there before or was saved now; what is missing was given up for it.
+        // Every entry that is there was there before or was saved now; any other was evicted for those.
         #expect(after.entries <= before.entries + saved)
         try check(everyOneOf: [], isSaved: count)
     }

@@ -35,7 +35,7 @@ final class ModelEngine {
     // In the order of their numbers, which is the order in which they are told.
     private var clients: [(number: Int, client: Client)] = []
     private var lastClient = 0
-    /// Names that were changed by the commands of this turn, and the client whose plain command did it.
+    /// Names that were changed by the commands of this turn, each with the client that changed it by a plain command.
     private var touched: [(name: String, by: Int?)] = []
     private var changeCount = 0
     private var current: Int?
@@ -183,7 +183,7 @@ final class ModelEngine {
         return .simple("OK")
     }
 
-    /// Is told of a client whose connection the server ends.
+    /// Called with the client of each connection that the server ends.
     var killed: (Int) -> Void = { _ in }
 
     // MARK: Items

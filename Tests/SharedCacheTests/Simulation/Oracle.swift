@@ -10,7 +10,7 @@ final class Oracle {
         case save
         /// A change of the version that was read; 0 for none.
         case change(of: UInt64)
-        /// A load, whose producer began then.
+        /// A load, with the moment at which its producer began.
         case load(since: Moment)
     }
 
@@ -99,7 +99,7 @@ final class Oracle {
         if violations.count < 20 { violations.append("\(law) at \(events.now) µs: \(evidence)") }
     }
 
-    /// Prints each event, for people who look for the cause of a violation.
+    /// Prints each event, to find the cause of a violation.
     var isTelling = false
 
     func tell(_ event: @autoclosure () -> String) {

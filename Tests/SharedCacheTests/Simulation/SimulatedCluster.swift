@@ -31,7 +31,7 @@ final class SimulatedCluster {
     var isQuiet = false
     let shards: [Shard]
     let oracle: Oracle
-    /// Nodes whose process is stopped, and until when.
+    /// Nodes with a stopped process, and until when.
     private var stopped: [Int: Moment] = [:]
     /// Connections that end with their node.
     private var wires: [Int: [Wire]] = [:]
