@@ -108,7 +108,7 @@ import Testing
         let store: any ArchiveStore
         let fetchStream: (String) throws -> [UInt8]?
 
-        init(_ kind: StoreKind, _ directory: String, _ compression: ArchiveCompression) throws {
+        init(_ kind: StoreKind, in directory: String, compression: ArchiveCompression) throws {
             var settings = StoreSettings()
             settings.compression = compression
             switch kind {
@@ -131,13 +131,13 @@ import Testing
         }
         try withTemporaryDirectory { directory in
             for (number, compression) in Self.all.enumerated() {
-                let saver = try Opened(kind, directory + "/store", compression)
+                let saver = try Opened(kind, in: directory + "/store", compression: compression)
                 for (index, archive) in archives.enumerated() {
                     try saver.store.save(archive, forKey: "\(number).\(index)", storedAt: .now, expiresAt: nil)
                 }
             }
             for compression in Self.all {
-                let reader = try Opened(kind, directory + "/store", compression)
+                let reader = try Opened(kind, in: directory + "/store", compression: compression)
                 for (number, saved) in Self.all.enumerated() {
                     for (index, archive) in archives.enumerated() {
                         let key = "\(number).\(index)"
@@ -213,7 +213,7 @@ import Testing
     func savesBehindAsItsStoreDoes(_ kind: StoreKind) throws {
         let archive = MixedArchives.text(200_000)
         try withTemporaryDirectory { directory in
-            let opened = try Opened(kind, directory + "/store", .stored)
+            let opened = try Opened(kind, in: directory + "/store", compression: .stored)
             let store = WriteBehindStore(over: opened.store, byteLimit: 1 << 20)
             try store.save(archive, forKey: "a", storedAt: .now, expiresAt: nil)
             try store.flush()

@@ -27,7 +27,7 @@ import Testing
     }
 
     private func checkAllFaults(_ scenario: FaultScenario, _ usage: Usage) throws {
-        let calls = try check(scenario, usage, .nothing)
+        let calls = try check(scenario, usage, plan: .nothing)
         #expect(!calls.isEmpty)
         // Most of the 256 directories are missing: the first few of them stand for all.
         var missing: Set<String> = []
@@ -44,9 +44,9 @@ import Testing
             }
             // The short run tries every fourth call.
             if !isLongRun, !index.isMultiple(of: 4) { continue }
-            for plan in variants(plans, at: index / 4) { try check(scenario, usage, plan) }
+            for plan in variants(plans, at: index / 4) { try check(scenario, usage, plan: plan) }
         }
-        try check(scenario, usage, .from(0, .shorten(1)))
+        try check(scenario, usage, plan: .from(0, .shorten(1)))
     }
 
     /// - Returns: the calls that were made, and whether each one's directory of entries was missing.
@@ -54,7 +54,7 @@ import Testing
     private func check(
         _ scenario: FaultScenario,
         _ usage: Usage,
-        _ plan: FaultyLayer.Plan
+        plan: FaultyLayer.Plan
     ) throws -> [(call: FileLayer.Call, isMissing: Bool)] {
         var calls: [(call: FileLayer.Call, isMissing: Bool)] = []
         try withTemporaryDirectory(inMemory: true) { directory in
@@ -63,7 +63,7 @@ import Testing
             try prepare(scenario, usage, at: path)
             do {
                 let faulty = FaultyLayer()
-                let store = try open(path, usage, scenario.durability, faulty.layer)
+                let store = try open(path, usage, durability: scenario.durability, layer: faulty.layer)
                 if usage == .warm { try warmUp(store) }
                 var failure: StoreError?
                 let made = try faulty.planning(plan) {
@@ -85,7 +85,7 @@ import Testing
                 }
                 try FaultScenario.checkUse(of: store, place)
             }
-            try checkTraces(usage, path, place)
+            try checkTraces(usage, at: path, place)
         }
         return calls
     }
@@ -93,8 +93,8 @@ import Testing
     private func open(
         _ path: String,
         _ usage: Usage,
-        _ durability: StoreSettings.Durability = .process,
-        _ layer: FileLayer = FileLayer()
+        durability: StoreSettings.Durability = .process,
+        layer: FileLayer = FileLayer()
     ) throws -> FileStore {
         var settings = StoreSettings()
         settings.durability = durability
@@ -139,7 +139,7 @@ import Testing
     }
 
     /// No draft is left after the next session, and no open file.
-    private func checkTraces(_ usage: Usage, _ path: String, _ place: Comment) throws {
+    private func checkTraces(_ usage: Usage, at path: String, _ place: Comment) throws {
         do {
             let next = try open(path, usage)
             try next.save([7], forKey: FaultScenario.key, storedAt: .now, expiresAt: nil)

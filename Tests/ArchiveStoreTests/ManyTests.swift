@@ -11,8 +11,8 @@ import Testing
     private func open(
         _ layout: Layout,
         _ path: String,
-        _ durability: StoreSettings.Durability = .power,
-        _ layer: FileLayer = FileLayer(),
+        durability: StoreSettings.Durability = .power,
+        layer: FileLayer = FileLayer(),
         change: (inout StoreSettings) -> Void = { _ in }
     ) throws -> any ArchiveStore {
         var settings = StoreSettings()
@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: Layout.allCases) func theDeviceIsWaitedForOnce(_ layout: Layout) throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
-            let store = try open(layout, directory + "/cache", .power, faulty.layer)
+            let store = try open(layout, directory + "/cache", durability: .power, layer: faulty.layer)
             _ = store.save(archives(["a", "b"]))
             _ = store.remove(forKeys: ["a", "b"])
             let keys = (0..<100).map { "\($0)" }
@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: Layout.allCases) func withoutDurabilityNothingIsWaitedFor(_ layout: Layout) throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
-            let store = try open(layout, directory + "/cache", .process, faulty.layer)
+            let store = try open(layout, directory + "/cache", durability: .process, layer: faulty.layer)
             _ = store.save(archives(["a"]))
             let keys = (0..<100).map { "\($0)" }
             let waits = waits(faulty) {
@@ -90,7 +90,7 @@ import Testing
     @Test func filesAreWaitedForBeforeTheirNames() throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
-            let store = try open(.files, directory + "/cache", .power, faulty.layer)
+            let store = try open(.files, directory + "/cache", durability: .power, layer: faulty.layer)
             let keys = (0..<150).map { "\($0)" }
             let calls = faulty.planning(.nothing) { _ = store.save(archives(keys)) }
             var synchronized: Set<String> = []
@@ -127,7 +127,7 @@ import Testing
     @Test(arguments: [nil, 10_000]) func aBatchIsOneWrite(_ countLimit: Int?) throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
-            let store = try open(.packed, directory + "/cache", .process, faulty.layer) {
+            let store = try open(.packed, directory + "/cache", durability: .process, layer: faulty.layer) {
                 $0.countLimit = countLimit
             }
             _ = store.save(archives(["first"]))
@@ -140,7 +140,7 @@ import Testing
     /// process that is killed leaves the first ones. A call with one that cannot be saved still saves the others.
     @Test func archivesStandInTheirOrder() throws {
         try withTemporaryDirectory(inMemory: true) { directory in
-            let store = try open(.packed, directory + "/cache", .process)
+            let store = try open(.packed, directory + "/cache", durability: .process)
             var new = zip(0..., AlikeArchives.make(count: 1_000, seed: 3)).map { index, archive in
                 NewArchive(key: "\(index)", archive: archive, attributes: EntryAttributes(storedAt: .now))
             }
@@ -176,7 +176,7 @@ import Testing
     @Test func neighboursAreReadTogether() throws {
         try withTemporaryDirectory(inMemory: true) { directory in
             let faulty = FaultyLayer()
-            let store = try open(.packed, directory + "/cache", .process, faulty.layer)
+            let store = try open(.packed, directory + "/cache", durability: .process, layer: faulty.layer)
             let keys = (0..<50).map { "\($0)" }
             var new = archives(keys)
             var random = SeededGenerator(seed: 8)
@@ -230,7 +230,7 @@ import Testing
             let segment = path + "/" + Segment.fileName(1)
             let start: Int
             do {
-                let store = try open(.packed, path, .process)
+                let store = try open(.packed, path, durability: .process)
                 _ = store.save(archives(["first"]))
                 start = try Data(contentsOf: URL(filePath: segment)).count
                 for answer in store.save(new) { _ = try #require(try answer.get()) }
@@ -240,9 +240,9 @@ import Testing
             // The short run cuts each record in one or two places.
             for end in start...bytes.count where isLongRun || end.isMultiple(of: 9) || end == bytes.count {
                 try removeDirectory(path)
-                try open(.packed, path, .process).close()
+                try open(.packed, path, durability: .process).close()
                 try bytes[..<end].write(to: URL(filePath: segment))
-                let store = try open(.packed, path, .process)
+                let store = try open(.packed, path, durability: .process)
                 #expect(try store.fetch(forKey: "first")?.archive == [1, 2, 3])
                 let found = try Set(keys).reduce(into: [:]) { $0[$1] = try store.fetch(forKey: $1)?.archive }
                 let count = (0...new.count).first { count in
@@ -266,7 +266,7 @@ import Testing
             try withTemporaryDirectory(inMemory: true) { directory in
                 var random = SeededGenerator(seed: UInt64(seed))
                 func store(_ name: String) throws -> any ArchiveStore {
-                    try open(layout, directory + name, .process) { settings in
+                    try open(layout, directory + name, durability: .process) { settings in
                         settings.countLimit = countLimit
                         settings.compression = seed.isMultiple(of: 2) ? .stored : .automatic
                         settings.maximumArchiveByteCount = 200_000
@@ -327,7 +327,7 @@ import Testing
     /// A batch of several segments within a limit of bytes, which holds.
     @Test(arguments: Layout.allCases) func aLimitOfBytesHolds(_ layout: Layout) throws {
         try withTemporaryDirectory(inMemory: true) { directory in
-            let store = try open(layout, directory + "/cache", .process) { settings in
+            let store = try open(layout, directory + "/cache", durability: .process) { settings in
                 settings.byteLimit = 200_000
                 settings.compression = .stored
             }
@@ -346,7 +346,7 @@ import Testing
     @Test(arguments: Layout.allCases, [StoreSettings.Durability.process, .power])
     func limitsHold(_ layout: Layout, _ durability: StoreSettings.Durability) throws {
         try withTemporaryDirectory(inMemory: true) { directory in
-            let store = try open(layout, directory + "/cache", durability) { settings in
+            let store = try open(layout, directory + "/cache", durability: durability) { settings in
                 settings.countLimit = 20
                 settings.compression = .stored
             }
@@ -366,12 +366,14 @@ import Testing
     @Test(arguments: Layout.allCases, [StoreSettings.Durability.process, .power])
     func theAnswersAreRightWhenCallsFail(_ layout: Layout, _ durability: StoreSettings.Durability) throws {
         for removes in [false, true] {
-            let count = try check(layout, durability, removes: removes, .nothing)
+            let count = try check(layout, durability, removes: removes, plan: .nothing)
             #expect(count > 0)
             for index in stride(from: 0, to: count, by: isLongRun ? 1 : 3) {
                 var plans = [EIO, ENOSPC, EINTR].map { FaultyLayer.Plan.once(index, .fail($0)) }
                 plans += [.from(index, .fail(EIO)), .once(index, .shorten(1))]
-                for plan in variants(plans, at: index) { try check(layout, durability, removes: removes, plan) }
+                for plan in variants(plans, at: index) {
+                    try check(layout, durability, removes: removes, plan: plan)
+                }
             }
         }
     }
@@ -384,7 +386,7 @@ import Testing
         _ layout: Layout,
         _ durability: StoreSettings.Durability,
         removes: Bool,
-        _ plan: FaultyLayer.Plan
+        plan: FaultyLayer.Plan
     ) throws -> Int {
         var count = 0
         try withTemporaryDirectory(inMemory: true) { directory in
@@ -392,13 +394,13 @@ import Testing
             let path = directory + "/cache"
             let old: [UInt8] = [1, 1, 1]
             do {
-                let store = try open(layout, path, .process)
+                let store = try open(layout, path, durability: .process)
                 for key in ["a", "b", "c", "d", "other"] {
                     try store.save(old, forKey: key, storedAt: .distantPast, expiresAt: nil)
                 }
             }
             let faulty = FaultyLayer()
-            let store = try open(layout, path, durability, faulty.layer)
+            let store = try open(layout, path, durability: durability, layer: faulty.layer)
             let new = Self.keys.enumerated().map { index, key in
                 NewArchive(key: key, archive: [9, UInt8(index)], attributes: EntryAttributes(storedAt: .now))
             }
@@ -445,7 +447,7 @@ import Testing
     @Test(arguments: Layout.allCases) func whoeverCouldNotBeWaitedForIsTold(_ layout: Layout) throws {
         try withTemporaryDirectory(inMemory: true) { directory in
             let faulty = FaultyLayer(failing: [.synchronize])
-            let store = try open(layout, directory + "/cache", .power, faulty.layer)
+            let store = try open(layout, directory + "/cache", durability: .power, layer: faulty.layer)
             _ = store.save(archives(["first"]))
             _ = faulty.planning(.from(0, .fail(EIO))) {
                 let answers = store.save(archives(["a", "b", "c"]))

@@ -6,7 +6,7 @@ import Testing
 
 /// Removals that other processes or the device may not have: their records could not be appended, or may be lost.
 @Suite struct OwedRemovalTests {
-    private static func store(_ path: String, _ settings: StoreSettings, _ fault: Fault) throws -> PackedStore {
+    private static func store(_ path: String, _ settings: StoreSettings, fault: Fault) throws -> PackedStore {
         try PackedStore(directory: path, create: true, settings: settings, layer: fault.layer) {
             KeyDigest(hashing: $0)
         }
@@ -71,7 +71,7 @@ import Testing
         try withTemporaryDirectory(inMemory: true) { path in
             let settings = StoreSettings(byteLimit: 1_000_000)
             let fault = Fault()
-            let store = try Self.store(path, settings, fault)
+            let store = try Self.store(path, settings, fault: fault)
             let keys = (0..<1_000).map { String($0) + String(repeating: "-", count: 900) }
             for key in keys { try store.save([1], forKey: key) }
             store.finishUpkeep()
@@ -109,7 +109,7 @@ import Testing
             #expect(try other.fetch(forKey: "key 1") != nil)
             settings.minimumFreeByteCount = 1 << 60
             let fault = Fault()
-            let store = try Self.store(path, settings, fault)
+            let store = try Self.store(path, settings, fault: fault)
             fault.set { $0.operation == .write && $0.name == Segment.fileName(2) }
             #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
             fault.set(nil)
@@ -137,7 +137,7 @@ import Testing
             let fault = Fault()
             var settings = StoreSettings()
             settings.durability = .power
-            let store = try Self.store(path, settings, fault)
+            let store = try Self.store(path, settings, fault: fault)
             for key in ["a", "b", "c"] { try store.save([1], forKey: key) }
             func remove(many: Bool) throws {
                 if !many {
@@ -169,7 +169,7 @@ import Testing
             var settings = StoreSettings()
             settings.durability = .power
             settings.followsOthers = true
-            let store = try Self.store(path, settings, fault)
+            let store = try Self.store(path, settings, fault: fault)
             var random = SeededGenerator(seed: 5)
             try store.save(random.bytes(1_000), forKey: "key")
             for number in 0..<30 { try store.save(random.bytes(8_000), forKey: "other \(number)") }
@@ -216,7 +216,7 @@ import Testing
             other = try PackedStore(directory: path, create: true, settings: settings)
             #expect(try other.fetch(forKey: "key 1") != nil)
             settings.minimumFreeByteCount = 1 << 60
-            let store = try OwedRemovalTests.store(path, settings, fault)
+            let store = try OwedRemovalTests.store(path, settings, fault: fault)
             self.store = store
             fault.setNumbers { $0.operation == .write && $0.name == Segment.fileName(2) ? ENOSPC : nil }
             #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }

@@ -33,7 +33,7 @@ import Testing
                         damaged[position] ^= mask
                         try directory.write(to: path, changing: name, to: damaged)
                         let place: Comment = "\(snapshot), \(name), byte \(position) ^ \(mask)"
-                        try check(directory, path, name, position, mask, place)
+                        try check(directory, at: path, file: name, position: position, mask: mask, place)
                     }
                 }
             }
@@ -42,10 +42,10 @@ import Testing
 
     private func check(
         _ directory: PackedDirectory,
-        _ path: String,
-        _ name: String,
-        _ position: Int,
-        _ mask: UInt8,
+        at path: String,
+        file name: String,
+        position: Int,
+        mask: UInt8,
         _ place: Comment
     ) throws {
         if name == "format" {
@@ -67,7 +67,7 @@ import Testing
         let differences = directory.differences(answers, from: values)
         #expect(differences.isSubset(of: touched), place)
         #expect(directory.wrong(answers, than: values) == [], place)
-        try checkAfterwards(directory, path, answers, values, place)
+        try checkAfterwards(directory, at: path, former: answers, values: values, place)
     }
 
     /// Of several records at the end, each with one bit changed in its head, every one is found.
@@ -80,7 +80,7 @@ import Testing
                 let last = directory.steps.suffix(count)
                 try checkEnd(
                     directory,
-                    parent + "/cache",
+                    at: parent + "/cache",
                     damaged: last,
                     damageCount: Set(last.map(\.key)).count,
                     "\(snapshot), the last \(count), round \(round)"
@@ -109,7 +109,7 @@ import Testing
             for round in 0..<4 {
                 try checkEnd(
                     directory,
-                    parent + "/cache",
+                    at: parent + "/cache",
                     upTo: cut.bytes.lowerBound,
                     damaged: damaged,
                     damageCount: Set(damaged.map(\.key)).count,
@@ -136,7 +136,7 @@ import Testing
             for round in 0..<4 {
                 try checkEnd(
                     directory,
-                    parent + "/cache",
+                    at: parent + "/cache",
                     damaged: damaged,
                     formerly: unknown,
                     damageCount: Set(damaged.map(\.key)).count + 1,
@@ -168,7 +168,7 @@ import Testing
     ///   - former: the record of which the key is not, and has its former value.
     private func checkEnd(
         _ directory: PackedDirectory,
-        _ path: String,
+        at path: String,
         upTo end: Int = .max,
         damaged: ArraySlice<PackedDirectory.Step>,
         formerly former: PackedDirectory.Step? = nil,
@@ -193,7 +193,7 @@ import Testing
         #expect(directory.differences(answers, from: values).isSubset(of: keys), place)
         for key in keys { #expect(answers[key] == .damaged, "\(key), \(place)") }
         _ = consume store
-        try checkAfterwards(directory, path, answers, values, place)
+        try checkAfterwards(directory, at: path, former: answers, values: values, place)
     }
 
     /// A floor that is damaged is no damaged entry, and the entries that it hides do not come back.
@@ -268,9 +268,9 @@ import Testing
     /// The store can still be used, with its old content, with or without its index.
     private func checkAfterwards(
         _ directory: PackedDirectory,
-        _ path: String,
-        _ former: [String: PackedDirectory.Answer],
-        _ values: [String: [UInt8]],
+        at path: String,
+        former: [String: PackedDirectory.Answer],
+        values: [String: [UInt8]],
         _ place: Comment
     ) throws {
         do {
@@ -321,7 +321,7 @@ import Testing
                     }
                     if name.hasSuffix("segment") {
                         _ = consume store
-                        try checkAfterwards(directory, path, answers, values, place)
+                        try checkAfterwards(directory, at: path, former: answers, values: values, place)
                     }
                 }
             }
@@ -363,7 +363,7 @@ import Testing
                     values = directory.values(upTo: 0)
                 }
                 #expect(directory.wrong(answers, than: values) == [], place)
-                try checkAfterwards(directory, path, answers, values, place)
+                try checkAfterwards(directory, at: path, former: answers, values: values, place)
             }
         }
     }

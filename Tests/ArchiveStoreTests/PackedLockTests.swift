@@ -282,7 +282,13 @@ import Testing
                         return
                     }
                     for round in 0..<20 {
-                        try checkCopy(of: store, path, parent + "/copy-\(round)", counters, faults)
+                        try checkCopy(
+                            of: store,
+                            at: path,
+                            to: parent + "/copy-\(round)",
+                            counters: counters,
+                            faults: faults
+                        )
                     }
                 } catch {
                     faults.add("\(error)")
@@ -294,10 +300,10 @@ import Testing
 
     private func checkCopy(
         of store: PackedStore,
-        _ path: String,
-        _ copy: String,
-        _ counters: borrowing Mutex<[Int]>,
-        _ faults: Faults
+        at path: String,
+        to copy: String,
+        counters: borrowing Mutex<[Int]>,
+        faults: Faults
     ) throws {
         try store.current.snapshots.write()
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)

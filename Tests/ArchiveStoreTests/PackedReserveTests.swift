@@ -37,7 +37,7 @@ import Testing
         private func fill(
             _ store: PackedStore,
             _ lengths: ClosedRange<Int>,
-            _ random: inout SeededGenerator
+            using random: inout SeededGenerator
         ) throws -> (sizes: [String: Int], archives: [String: [UInt8]]) {
             var sizes: [String: Int] = [:]
             var archives: [String: [UInt8]] = [:]
@@ -85,7 +85,7 @@ import Testing
             removing count: Int,
             _ random: inout SeededGenerator
         ) throws {
-            let (sizes, archives) = try fill(store, lengths, &random)
+            let (sizes, archives) = try fill(store, lengths, using: &random)
             var saved = archives
             // From everywhere but the first segment, all of which has to be moved first.
             let later = (sizes.count / 8..<sizes.count).shuffled(using: &random).map { "key \($0)" }
@@ -145,7 +145,7 @@ import Testing
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 11)
-                var (sizes, archives) = try fill(open(cache), 100...600, &random)
+                var (sizes, archives) = try fill(open(cache), 100...600, using: &random)
                 let reserve = reserveByteCount(cache)
                 let removed = choice.keys(of: sizes.count)
                 try remove(removed, at: cache)
@@ -153,7 +153,7 @@ import Testing
 
                 let removedByteCount = removed.reduce(0) { $0 + sizes[$1]! }
                 let room = removedByteCount - archives.count * Self.growth - Self.rest
-                let (used, refusal) = try refill(room, at: cache, &archives, &random)
+                let (used, refusal) = try refill(room, at: cache, &archives, using: &random)
                 // The reserve grows where so much is free that it was too short for the segments.
                 let grown = reserveByteCount(cache) - reserve
                 let step = room / 64
@@ -180,7 +180,7 @@ import Testing
                     try store.close()
                 }
                 let index = try readFile(cache + "/index").count
-                let (sizes, others) = try fill(open(cache), 100...600, &random)
+                let (sizes, others) = try fill(open(cache), 100...600, using: &random)
                 archives.merge(others) { $1 }
                 #expect(try readFile(cache + "/index").count == index)
 
@@ -189,7 +189,7 @@ import Testing
                 for key in removed { archives[key] = nil }
                 let moved = archives.count * Self.growth
                 let room = removed.reduce(0) { $0 + sizes[$1]! } + index - moved - Self.rest
-                let (used, refusal) = try refill(room, at: cache, &archives, &random)
+                let (used, refusal) = try refill(room, at: cache, &archives, using: &random)
                 #expect(used >= room, "\(String(describing: refusal))")
                 #expect(!FileManager.default.fileExists(atPath: cache + "/index"))
                 try check(archives, without: removed, at: cache)
@@ -204,7 +204,7 @@ import Testing
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 14)
-                var (sizes, archives) = try fill(open(cache), 100...600, &random)
+                var (sizes, archives) = try fill(open(cache), 100...600, using: &random)
                 let removed = Choice.tail.keys(of: sizes.count)
                 let other = try open(cache)
                 for key in sizes.keys { #expect(try other.fetch(forKey: key) != nil) }
@@ -217,7 +217,7 @@ import Testing
                 let kept = segments * 2 * Segment.blockByteCount
                 let moved = archives.count * Self.growth
                 let room = removed.reduce(0) { $0 + sizes[$1]! } - kept - moved - Self.rest
-                let (used, refusal) = try refill(room, at: cache, &archives, &random)
+                let (used, refusal) = try refill(room, at: cache, &archives, using: &random)
                 #expect(used >= room, "\(String(describing: refusal))")
                 for (key, archive) in archives { #expect(try other.fetch(forKey: key)?.archive == archive) }
                 for key in removed { #expect(try other.fetch(forKey: key) == nil) }
@@ -230,7 +230,7 @@ import Testing
             try SmallVolume.mount("size=4m") { path, remount in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 15)
-                let keys = try fill(open(cache), 100...600, &random).sizes.keys.shuffled(using: &random)
+                let keys = try fill(open(cache), 100...600, using: &random).sizes.keys.shuffled(using: &random)
                 // A tenth is more than the index takes.
                 try remove(Array(keys.prefix(keys.count / 10)), at: cache)
                 try open(cache).compact()
@@ -248,7 +248,7 @@ import Testing
             try SmallVolume.mount("size=2m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 16)
-                let filled = try fill(open(cache), 100...600, &random)
+                let filled = try fill(open(cache), 100...600, using: &random)
                 var archives = filled.archives
                 let removed = Choice.scattered.keys(of: filled.sizes.count)
                 try remove(removed, at: cache)
@@ -270,7 +270,7 @@ import Testing
             try SmallVolume.mount("size=2m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 17)
-                let (sizes, archives) = try fill(open(cache), 100...600, &random)
+                let (sizes, archives) = try fill(open(cache), 100...600, using: &random)
                 try remove(Choice.middle.keys(of: sizes.count), at: cache)
 
                 let isArmed = Atomic<Bool>(false)
@@ -312,7 +312,7 @@ import Testing
             _ room: Int,
             at path: String,
             _ archives: inout [String: [UInt8]],
-            _ random: inout SeededGenerator
+            using random: inout SeededGenerator
         ) throws -> (used: Int, refusal: StoreError?) {
             var used = 0
             while used < room {
@@ -345,7 +345,7 @@ import Testing
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 12)
-                var (sizes, archives) = try fill(open(cache), 100...600, &random)
+                var (sizes, archives) = try fill(open(cache), 100...600, using: &random)
                 let removed = choice.keys(of: sizes.count)
                 let before = try byteCount(of: open(cache))
                 do {
@@ -368,7 +368,7 @@ import Testing
             try SmallVolume.mount("size=3m") { path, _ in
                 let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
                 var random = SeededGenerator(seed: 3)
-                let sizes = try fill(store, 500...3_000, &random).sizes
+                let sizes = try fill(store, 500...3_000, using: &random).sizes
                 for key in (0..<sizes.count / 2).map({ "key \($0 * 2)" }) { try store.remove(forKey: key) }
                 let results = Mutex<[String: [UInt8]]>([:])
                 let refusals = Atomic<Int>(0)
@@ -462,7 +462,7 @@ import Testing
                 default: #expect(symlink(other, cache + "/reserve") == 0)
                 }
                 var random = SeededGenerator(seed: 2)
-                let sizes = try fill(store, 500...3_000, &random).sizes
+                let sizes = try fill(store, 500...3_000, using: &random).sizes
                 let removed = (sizes.count / 2..<sizes.count).map { "key \($0)" }.shuffled(using: &random).prefix(
                     200
                 )

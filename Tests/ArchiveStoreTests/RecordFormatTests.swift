@@ -287,7 +287,7 @@ import Testing
             var segment = SegmentHeader.bytes(number: 1, begunAt: 0, dictionary: nil)
             var previous: (byteCount: Int, hash: UInt64) = (0, 0)
             var serial: UInt64 = 1
-            func add(_ kind: UInt8, _ key: String, _ archive: [UInt8]?) {
+            func add(kind: UInt8, _ key: String, _ archive: [UInt8]?) {
                 var payload: [UInt8] = []
                 if let archive {
                     payload = [UInt8](repeating: 0, count: StoredBlocks.byteCount(for: archive.count))
@@ -309,14 +309,14 @@ import Testing
                 previous = (bytes.count, kind == 4 ? 0 : KeyDigest(hashing: key).high)
                 serial += 1
             }
-            add(1, "one", [1])
-            add(1, "two", [2])
-            add(1, "one", [3])
+            add(kind: 1, "one", [1])
+            add(kind: 1, "two", [2])
+            add(kind: 1, "one", [3])
             let damaged = segment.count + 70
-            add(1, "two", [4])
-            add(1, "three", [5])
-            add(2, "one", nil)
-            add(1, "four", [6])
+            add(kind: 1, "two", [4])
+            add(kind: 1, "three", [5])
+            add(kind: 2, "one", nil)
+            add(kind: 1, "four", [6])
             let file = path + "/" + Segment.fileName(1)
             try writeFile(segment, file)
             func values() throws -> [String: [UInt8]] {

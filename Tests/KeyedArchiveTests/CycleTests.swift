@@ -25,7 +25,7 @@ import Testing
         let copy = try KeyedUnarchiver.unarchivedRoot(ofClass: Vertex.self, from: data)
         var copies: [ObjectIdentifier: Vertex] = [:]
         let reachable = reachable(from: vertices[0])
-        compare(vertices[0], copy, &copies) { reachable.contains(ObjectIdentifier($0)) }
+        compare(vertices[0], copy, copies: &copies) { reachable.contains(ObjectIdentifier($0)) }
         for copy in copies.values { copy.clear() }
     }
 
@@ -33,7 +33,7 @@ import Testing
     private func compare(
         _ original: Vertex,
         _ copy: Vertex,
-        _ copies: inout [ObjectIdentifier: Vertex],
+        copies: inout [ObjectIdentifier: Vertex],
         _ isReachable: (Vertex) -> Bool
     ) {
         if let known = copies[ObjectIdentifier(original)] {
@@ -44,24 +44,24 @@ import Testing
         #expect(copy.name == original.name)
         #expect(copy.number == original.number)
         #expect(copy.edges.count == original.edges.count)
-        for (edge, other) in zip(original.edges, copy.edges) { compare(edge, other, &copies, isReachable) }
+        for (edge, other) in zip(original.edges, copy.edges) { compare(edge, other, copies: &copies, isReachable) }
         #expect((copy.next == nil) == (original.next == nil))
-        if let next = original.next, let other = copy.next { compare(next, other, &copies, isReachable) }
+        if let next = original.next, let other = copy.next { compare(next, other, copies: &copies, isReachable) }
         // Archived only if something else than such references leads to it.
         if let back = original.back, isReachable(back) {
             #expect(copy.back != nil)
         } else {
             #expect(copy.back == nil)
         }
-        if let back = original.back, let other = copy.back { compare(back, other, &copies, isReachable) }
+        if let back = original.back, let other = copy.back { compare(back, other, copies: &copies, isReachable) }
         #expect(copy.table.count == original.table.count)
         if let entry = original.table["k"], let other = copy.table["k"] {
-            compare(entry, other, &copies, isReachable)
+            compare(entry, other, copies: &copies, isReachable)
         }
         #expect(copy.list.count == original.list.count)
         for index in 0..<original.list.count {
             if let member = original.list[index] as? Vertex, let other = copy.list[index] as? Vertex {
-                compare(member, other, &copies, isReachable)
+                compare(member, other, copies: &copies, isReachable)
             }
         }
     }

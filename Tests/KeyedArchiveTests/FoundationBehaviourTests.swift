@@ -32,14 +32,14 @@ import Testing
         ("Boolean", 135, { $0.encode(true, forKey: "myKey") }),
         ("double", 143, { $0.encode(-91.73, forKey: "myKey") }),
         ("float", 139, { $0.encode(Float(3.14159), forKey: "myKey") }),
-        ("10 bytes", 145, { encode("abcdefghij", $0, "myKey") }),
-        ("15 bytes", 152, { encode("abcdefghijklmno", $0, "myKey") }),
-        ("25 bytes", 162, { encode("abcdefghijklmopqrstuvwzyz", $0, "myKey") }),
+        ("10 bytes", 145, { encode("abcdefghij", in: $0, forKey: "myKey") }),
+        ("15 bytes", 152, { encode("abcdefghijklmno", in: $0, forKey: "myKey") }),
+        ("25 bytes", 162, { encode("abcdefghijklmopqrstuvwzyz", in: $0, forKey: "myKey") }),
         (
             "the same bytes twice", 201,
             {
-                encode("abcdefghijklmopqrstuvwzyz", $0, "myKey")
-                encode("abcdefghijklmopqrstuvwzyz", $0, "myKey2")
+                encode("abcdefghijklmopqrstuvwzyz", in: $0, forKey: "myKey")
+                encode("abcdefghijklmopqrstuvwzyz", in: $0, forKey: "myKey2")
             }
         ),
         ("string", 147, { $0.encode("myString", forKey: "myKey") }),
@@ -78,7 +78,7 @@ import Testing
         ("the text that stands for nil", 235, { $0.encode("$null", forKey: "myKey") }),
     ]
 
-    private static func encode(_ text: String, _ archiver: KeyedArchiver, _ key: String) {
+    private static func encode(_ text: String, in archiver: KeyedArchiver, forKey key: String) {
         let bytes = Array(text.utf8)
         bytes.withUnsafeBufferPointer {
             archiver.encodeBytes($0.baseAddress, length: $0.count, forKey: key)

@@ -99,8 +99,7 @@ import Testing
             ([String: Int].self, "Dictionary<String, Int>"), ([Int: Int].self, "Dictionary<Int, Int>"),
         ]
         var mismatches = 0
-        func check<Value: Codable>(_ value: Value, _ kind: String, _ type: any Codable.Type, _ word: String) throws
-        {
+        func check<Value: Codable>(_ value: Value, _ kind: String, as type: any Codable.Type, word: String) throws {
             func decode<Asked: Codable>(_ type: Asked.Type) throws {
                 let archive = try KeyedArchiver.archivedData(encoding: [Box(field: value)])
                 let unarchiver = try KeyedUnarchiver(forReadingFrom: archive)
@@ -124,7 +123,7 @@ import Testing
             try decode(type)
         }
         for (value, kind) in stored {
-            for (type, word) in asked { try check(value, kind, type, word) }
+            for (type, word) in asked { try check(value, kind, as: type, word: word) }
         }
         #expect(mismatches > 100)
     }

@@ -74,7 +74,13 @@ import Testing
                 for isDefault in [false, true] {
                     for isReopened in [false, true] {
                         for first in variants(Question.allCases, at: number) {
-                            try checkExpired(kind, memory, isDefault, isReopened, first)
+                            try checkExpired(
+                                kind,
+                                memory,
+                                isDefault: isDefault,
+                                isReopened: isReopened,
+                                first: first
+                            )
                         }
                         number += 1
                     }
@@ -86,9 +92,9 @@ import Testing
     private func checkExpired(
         _ kind: Kind,
         _ memory: MemorySettings,
-        _ isDefault: Bool,
-        _ isReopened: Bool,
-        _ first: Question
+        isDefault: Bool,
+        isReopened: Bool,
+        first: Question
     ) throws {
         let what: Comment = "\(kind), \(memory), default \(isDefault), reopened \(isReopened), \(first) first"
         let name = UUID().uuidString

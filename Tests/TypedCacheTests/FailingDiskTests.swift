@@ -47,7 +47,7 @@ import Testing
     private func fetch(
         _ cities: Cache<City>,
         _ key: String = "a",
-        _ options: LoadOptions = LoadOptions(),
+        options: LoadOptions = LoadOptions(),
         tags: Set<String> = []
     ) async throws -> Int {
         let expiration = Expiration.after(.seconds(10))
@@ -88,7 +88,7 @@ import Testing
 
     @Test func notWhereItIsNotWanted() async throws {
         let cities = cache(over: try failingStore())
-        for run in 1...3 { #expect(try await fetch(cities, "a", LoadOptions(keepsUnsaved: false)) == run) }
+        for run in 1...3 { #expect(try await fetch(cities, "a", options: LoadOptions(keepsUnsaved: false)) == run) }
         #expect(try await cities.fetch(forKey: "a") == nil)
     }
 
@@ -357,7 +357,7 @@ import Testing
         store.interfere { $0.save = { _ throws(StoreError) in throw WatchedStore.failure } }
         clock.advance(by: 1)
         // So eagerly that chance has no say.
-        #expect(try await fetch(cities, "a", LoadOptions(earlyRefresh: 1e18), tags: newTags) == 1)
+        #expect(try await fetch(cities, "a", options: LoadOptions(earlyRefresh: 1e18), tags: newTags) == 1)
         while try await cities.fetch(forKey: "a")?.population != 2 { await pause() }
         return (cities, cache(over: store))
     }

@@ -54,11 +54,11 @@ struct History {
                 let span = Span(
                     begun.begin,
                     record.time,
-                    "process \(writer), operation \(number): \(operation)",
+                    source: "process \(writer), operation \(number): \(operation)",
                     writer: writer
                 )
-                if postpone(operation, answer, span, identity: identity, &deferral) { continue }
-                add(operation, answer, span, identity: identity)
+                if postpone(operation, answer, during: span, identity: identity, in: &deferral) { continue }
+                add(operation, answer, during: span, identity: identity)
             case .damage(let reason):
                 violations.append(Violation(law: .failed, evidence: "process \(writer) found damage: \(reason)"))
             }
@@ -68,7 +68,7 @@ struct History {
             let span = Span(
                 open.begin,
                 death ?? .now,
-                "process \(writer), operation \(open.number), cut off: \(open.operation)",
+                source: "process \(writer), operation \(open.number), cut off: \(open.operation)",
                 writer: writer
             )
             if case .save = open.operation { cutSaveCount += 1 }
@@ -83,7 +83,7 @@ struct History {
         let source: String
         let writer: Int
 
-        init(_ begin: MonotonicTime, _ end: MonotonicTime, _ source: String, writer: Int) {
+        init(_ begin: MonotonicTime, _ end: MonotonicTime, source: String, writer: Int) {
             self.begin = begin
             self.end = end
             self.source = source
@@ -107,9 +107,9 @@ struct History {
     private mutating func postpone(
         _ operation: Operation,
         _ answer: Answer,
-        _ span: Span,
+        during span: Span,
         identity: ValueIdentity,
-        _ deferral: inout Deferral?
+        in deferral: inout Deferral?
     ) -> Bool {
         guard var state = deferral else { return false }
         defer { deferral = state }
@@ -165,7 +165,8 @@ struct History {
 
     // MARK: Operations
 
-    private mutating func add(_ operation: Operation, _ answer: Answer, _ span: Span, identity: ValueIdentity) {
+    private mutating func add(_ operation: Operation, _ answer: Answer, during span: Span, identity: ValueIdentity)
+    {
         switch (operation, answer) {
         case (.fetch(let key), .torn(let reason)):
             violations.append(Violation(law: .torn, evidence: "\(span.source), of \(key): \(reason)"))

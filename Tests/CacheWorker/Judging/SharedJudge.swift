@@ -39,7 +39,7 @@ struct SharedJudge {
             found.append(Violation(law: .miscounted, evidence: evidence))
         }
         let reads = Dictionary(grouping: history.reads, by: \.key)
-        for key in reads.keys.sorted() { found += judge(key, reads[key] ?? [], history) }
+        for key in reads.keys.sorted() { found += judge(key, reads[key] ?? [], in: history) }
         if isCalm { found += doubled(history) }
         return found
     }
@@ -49,7 +49,7 @@ struct SharedJudge {
         let end: MonotonicTime
     }
 
-    private func judge(_ key: String, _ reads: [SharedHistory.Read], _ history: SharedHistory) -> [Violation] {
+    private func judge(_ key: String, _ reads: [SharedHistory.Read], in history: SharedHistory) -> [Violation] {
         let changes = history.changes[key] ?? []
         var spans: [ValueIdentity: Span] = [:]
         for change in changes {

@@ -93,7 +93,7 @@ final class DiskTorture {
             let former = try worker.storedByteCounts()
             for key in removed { worker.perform(.remove(key)) }
             let room = removed.reduce(0) { $0 + blocks(former[$1] ?? 0) }
-            let (savedCount, violation) = try refill(removed, room, worker)
+            let (savedCount, violation) = try refill(removed, room: room, by: worker)
             if let violation { violations.append(violation) }
             report.add(savedCount, "saves after room was made")
             report.add(1, "removals of \(choice) entries")
@@ -119,8 +119,8 @@ final class DiskTorture {
     /// Saves keys again after their entries, of `room` bytes in all, were removed: their room must be free again.
     private func refill(
         _ keys: [String],
-        _ room: Int,
-        _ worker: Worker
+        room: Int,
+        by worker: Worker
     ) throws -> (savedCount: Int, violation: Violation?) {
         var savedCount = 0
         var savedByteCount = 0

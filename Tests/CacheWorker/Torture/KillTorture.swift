@@ -111,13 +111,13 @@ final class KillTorture {
         report.add(1, "kills")
         death.advanced(by: OperationMix.longestLifetime).wait()
         guard child.wasKilled else { throw TortureError("process \(own.writer) ended by itself: see \(own.log)") }
-        let found = try judge(child, death, round)
+        let found = try judge(child, death: death, round: round)
         report.add(found, "round \(round), seed \(settings.seed)")
         if found.isEmpty { try? FileManager.default.removeItem(atPath: own.log) }
     }
 
     /// The violations after a kill.
-    private func judge(_ child: ChildWorker, _ death: MonotonicTime, _ round: Int) throws -> [Violation] {
+    private func judge(_ child: ChildWorker, death: MonotonicTime, round: Int) throws -> [Violation] {
         var history = History(keys: Self.keys, initial: known)
         let records = try child.newRecords()
         history.add(records, writer: child.settings.writer, death: death)

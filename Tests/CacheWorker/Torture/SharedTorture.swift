@@ -50,7 +50,13 @@ final class SharedTorture {
             let left = MonotonicTime.now.duration(to: end)
             do {
                 if crowd.children.isEmpty { try crowd.start() }
-                try run(round, crowd, server, proxies, for: min(.seconds(4), max(left, .milliseconds(200))))
+                try run(
+                    round,
+                    crowd,
+                    server: server,
+                    proxies: proxies,
+                    for: min(.seconds(4), max(left, .milliseconds(200)))
+                )
             } catch let error as TortureError {
                 let violation = Violation(law: .failed, evidence: error.description)
                 report.add([violation], "round \(round), seed \(settings.seed)")
@@ -65,8 +71,8 @@ final class SharedTorture {
     private func run(
         _ round: Int,
         _ crowd: Crowd,
-        _ server: RedisServer,
-        _ proxies: [FaultProxy],
+        server: RedisServer,
+        proxies: [FaultProxy],
         for duration: Duration
     ) throws {
         var history = SharedHistory(keys: Self.keys, former: former)
@@ -74,7 +80,7 @@ final class SharedTorture {
         // Until all are connected again, and have paid their debts.
         if isCalm { MonotonicTime.now.advanced(by: .seconds(1)).wait() }
         try crowd.run(for: duration) {
-            isCalm ? { _ = usleep(10_000) }() : try fault(crowd, server, proxies)
+            isCalm ? { _ = usleep(10_000) }() : try fault(crowd, server: server, proxies: proxies)
         } heard: { child, records, death in
             report.add(1, "kills")
             history.add(records, writer: child.settings.writer, death: death)
@@ -91,7 +97,7 @@ final class SharedTorture {
     }
 
     /// Spoils something for a while.
-    private func fault(_ crowd: Crowd, _ server: RedisServer, _ proxies: [FaultProxy]) throws {
+    private func fault(_ crowd: Crowd, server: RedisServer, proxies: [FaultProxy]) throws {
         usleep(.random(in: 20_000...300_000, using: &random))
         let proxy = proxies[Int.random(in: 0..<proxies.count, using: &random)]
         let time = UInt32.random(in: 10_000...700_000, using: &random)

@@ -35,7 +35,7 @@ import Testing
         _ expected: ArchiveError.Code?,
         _ className: String,
         sourceLocation: SourceLocation = #_sourceLocation,
-        _ body: Fields
+        _ body: (KeyedArchiver) -> Void
     ) throws {
         let found = try code(className, body)
         #expect(found == expected, "\(className)", sourceLocation: sourceLocation)

@@ -104,7 +104,7 @@ final class SimulatedFleet {
         case 0..<570:
             let isLatest = events.chance(0.05)
             process.fetch(key, isLatest: isLatest) { [oracle] in
-                oracle.fetched($0, name, by: number, since: begin, isLatest ? .latest : .usual)
+                oracle.fetched($0, name, by: number, since: begin, kind: isLatest ? .latest : .usual)
                 done()
             }
         case 570..<600:
@@ -119,7 +119,7 @@ final class SimulatedFleet {
             }
         case 600..<790:
             process.load(key, time: events.moment(200...40_000), tags: tags) { [oracle] in
-                oracle.fetched($0, name, by: number, since: begin, .load)
+                oracle.fetched($0, name, by: number, since: begin, kind: .load)
                 done()
             }
         case 790..<860:

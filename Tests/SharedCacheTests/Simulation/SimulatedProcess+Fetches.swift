@@ -29,7 +29,7 @@ struct SimulatedKey {
 
 // The fetches of `Cache` and `CacheCore`, with events in place of threads.
 extension SimulatedProcess {
-    func kept(_ key: SimulatedKey, _ version: UInt64, _ information: EntryInformation) -> MemoryEntry {
+    func kept(_ key: SimulatedKey, version: UInt64, _ information: EntryInformation) -> MemoryEntry {
         let deadline = information.attributes.memoryDeadline
         let entry = ValueEntry(version, key: key.entry, cost: 1, deadline: deadline, timing: nil)
         entry.version = information.identity.version
@@ -104,7 +104,7 @@ extension SimulatedProcess {
             switch result {
             case .success(let found?) where isFresh(found.information):
                 let version = oracle.version(in: found.archive, for: key.text)
-                let entry = kept(key, version, found.information)
+                let entry = kept(key, version: version, found.information)
                 if variant == .noTicket {
                     _ = memory.endRead(key.entry, start)
                     _ = memory.endRead(key.entry, memory.beginRead(key.entry), keeping: entry)
