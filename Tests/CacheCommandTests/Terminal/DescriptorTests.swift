@@ -48,7 +48,8 @@ struct DescriptorTests {
     func failures() throws {
         let interruption = TestInterruption()
         #expect(throws: SourceError.cannotOpen(errno: ENOENT)) {
-            try FileInput(.file("/nonexistent"), interruption: interruption)
+            let directory = TestDirectory()
+            return try FileInput(.file(directory.url.path), interruption: interruption)
         }
         var window = ByteWindow(try FileInput(.file("/"), interruption: interruption))
         #expect(throws: SourceError.cannotRead(errno: EISDIR)) { try window.fill() }
