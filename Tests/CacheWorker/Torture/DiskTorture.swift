@@ -44,12 +44,12 @@ final class DiskTorture {
             for options in disks {
                 round += 1
                 let folder = try settings.folder("disk-\(round)")
-                guard let disk = try SmallDisk(at: folder, options: options) else {
+                guard SmallVolume.isPossible else {
                     report.skipped = "a small disk cannot be mounted here"
                     return report
                 }
                 report.add(1, "disks")
-                let violations = try fill(disk, round)
+                let violations = try SmallVolume.mount(options, at: folder.path) { try fill(folder, round) }
                 report.add(violations, "disk \(round) (\(options)), seed \(settings.seed)")
             }
         } while MonotonicTime.now < end && report.violations.isEmpty && !settings.isInterrupted()
@@ -57,10 +57,10 @@ final class DiskTorture {
         return report
     }
 
-    private func fill(_ disk: SmallDisk, _ round: Int) throws -> [Violation] {
+    private func fill(_ disk: URL, _ round: Int) throws -> [Violation] {
         let log = try settings.folder("logs").appending(path: "disk-\(round)").path
         let own = WorkerSettings(
-            directory: disk.folder.path,
+            directory: disk.path,
             layout: settings.layout,
             log: log + ".log",
             writer: 1,
