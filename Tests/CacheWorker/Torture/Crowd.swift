@@ -56,6 +56,40 @@ final class Crowd {
         return own
     }
 
+    /// Works in rounds until time is up or a violation was found, and ends all processes.
+    ///
+    /// - Parameters:
+    ///   - part: the name of the part.
+    ///   - longest: how long a round may take.
+    ///   - round: runs one round for a duration, and returns its violations.
+    func run(
+        _ part: String,
+        inRoundsOf longest: Duration,
+        _ round: (_ number: Int, _ duration: Duration, _ report: inout PartReport) throws -> [Violation]
+    ) throws -> PartReport {
+        var report = PartReport(part: part)
+        report.add(settings.processCount, "processes at once")
+        let begin = MonotonicTime.now
+        let deadline = begin.advanced(by: settings.duration)
+        var number = 0
+        while MonotonicTime.now < deadline, report.violations.isEmpty, !settings.isInterrupted() {
+            number += 1
+            let left = MonotonicTime.now.duration(to: deadline)
+            var found: [Violation]
+            do {
+                if children.isEmpty { try start() }
+                found = try round(number, min(longest, max(left, .milliseconds(200))), &report)
+            } catch let error as TortureError {
+                found = [Violation(law: .failed, evidence: error.description)]
+            }
+            report.add(found, "round \(number), seed \(settings.seed)")
+            settings.progress(report.prose(since: begin))
+        }
+        try end()
+        report.seconds = report.duration(since: begin)
+        return report
+    }
+
     /// Has all of them work for a while, one killed at some moment, and another take its place.
     ///
     /// - Parameters:
