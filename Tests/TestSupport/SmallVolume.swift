@@ -21,7 +21,8 @@ package enum SmallVolume {
     }
 
     /// Mounts a volume at an existing folder while `body` runs.
-    package static func mount<Value>(_ options: String, at path: String, _ body: () throws -> Value) throws -> Value {
+    package static func mount<Value>(_ options: String, at path: String, _ body: () throws -> Value) throws -> Value
+    {
         try system("mount", "-t", "tmpfs", "-o", options, "tmpfs", path)
         let result = Result { try body() }
         // A store may still do its last work in the background.

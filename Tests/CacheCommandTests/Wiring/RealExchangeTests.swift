@@ -138,7 +138,8 @@ import Testing
             #expect(outcome.output.hasPrefix("\(files.count) entries exported, "), "\(outcome.output)")
             #expect(!files.isEmpty && !names().contains(".typed-cache-draft"))
             let imported = try RealTool.run(other("import", folder, "--json"))
-            #expect(imported.output.contains(#""imported":\#(files.count),"#), "\(imported.output)\(imported.errors)")
+            let count = #""imported":\#(files.count),"#
+            #expect(imported.output.contains(count), "\(imported.output)\(imported.errors)")
         }
     }
 }
