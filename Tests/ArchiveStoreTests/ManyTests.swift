@@ -361,8 +361,8 @@ import Testing
         }
     }
 
-    /// If any call to the system fails, a save or removal that reports success has happened, and the key of one that
-    /// reports failure has its old or its new value.
+    /// If any call to the system fails, every save or removal that reports success has happened; after a reported failure,
+    /// the key has its old or its new value.
     @Test(arguments: Layout.allCases, [StoreSettings.Durability.process, .power])
     func theAnswersAreRightWhenCallsFail(_ layout: Layout, _ durability: StoreSettings.Durability) throws {
         for removes in [false, true] {

@@ -9,7 +9,7 @@ struct ToolRun {
     /// - Parameters:
     ///   - input: the content of standard input.
     ///   - bytes: the same, if it is not text.
-    ///   - answer: the answer of a person; `nil` if there is none to ask.
+    ///   - answer: the answer of a person; `nil` where no person can be asked.
     init(
         _ arguments: [String],
         on backend: any CacheBackend,
