@@ -103,7 +103,7 @@ import Testing
 
     // MARK: Stores
 
-    /// Either store, as far as it is asked here.
+    /// Either store, with the calls that are used here.
     private struct Opened {
         let store: any ArchiveStore
         let fetchStream: (String) throws -> [UInt8]?

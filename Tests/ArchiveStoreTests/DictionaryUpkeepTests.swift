@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// A damaged archive cannot be deflated anew for a segment with another dictionary.
+    /// A damaged archive cannot be deflated again for a segment with another dictionary.
     @Test func aCompactionTellsOfTheEntriesThatItCannotMove() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             do {
@@ -146,7 +146,7 @@ import Testing
             // The index has all dictionaries.
             try names.forEach(damage)
             try check(PackedStore(directory: path, create: false))
-            // A process that writes the index anew hands them on.
+            // A process that rewrites the index hands them on.
             let handing = try PackedStore(directory: path, create: false)
             try handing.current.snapshots.write()
             try handing.close()
@@ -263,7 +263,7 @@ import Testing
                 let copies = try Self.copies(path)
                 #expect(Set(copies).count == min(live.count, 64))
                 #expect(live.isSuperset(of: copies))
-                // Another process writes the index anew.
+                // Another process rewrites the index.
                 let store = try PackedStore(directory: path, create: false, settings: settings)
                 #expect(copies.contains(try #require(store.current.tail.dictionary).identifier))
                 try store.save([1], forKey: "new")

@@ -184,7 +184,7 @@ import Testing
                 try store.removeAll(tagged: "t", removing: { _ in }, removed: { _ in })
             }
             #expect(repeated.contains { $0.operation == .synchronize })
-            // Neither is owed any more.
+            // Neither is owed now.
             let third = try steps(faulty) { try store.remove(forKey: "a") }
             #expect(third == [])
             #expect(try store.keys() == ["c"])

@@ -83,7 +83,7 @@ final class TestUser: StoreUser {
         return damages
     }
 
-    /// - Parameter isRunning: whether a store has the journal open meanwhile.
+    /// - Parameter isRunning: whether a store has the journal open at the same time.
     @Test(arguments: variants([true, false], at: 0)) func holdWhateverHappensToTheJournal(isRunning: Bool) throws {
         try withTemporaryDirectory { path in
             let journal = path + "/journal"
@@ -161,7 +161,7 @@ final class TestUser: StoreUser {
                 try store.save([UInt8](repeating: 1, count: 50), forKey: "key \(key)")
                 #expect(try store.fetch(forKey: "key \(key)") != nil)
             }
-            // It takes up no room any more.
+            // It no longer takes up room.
             #expect(entries(in: path).count > 20)
             store.upkeep.sync {}
             try checkLedger(path)

@@ -126,13 +126,13 @@ import Testing
         settings.byteLimit = 1 << 16
         try withPackedFollower(reading: readCount, settings: settings) { path, follower, _ in
             let other = try PackedStore(directory: path, create: true, settings: settings)
-            // The one that evicts would spare the entries that it has fetched.
+            // The evicting store would spare the entries that it has fetched.
             let plain = try PackedStore(directory: path, create: true, settings: settings)
             var random = SeededGenerator(seed: 1)
             for key in 0..<60 {
                 try other.save(random.bytes(2_000), forKey: "new \(key)", storedAt: .now, expiresAt: nil)
                 other.finishUpkeep()
-                // While its last segment is still there: otherwise the follower opens the log anew.
+                // While its last segment is still there: otherwise the follower opens the log again.
                 for key in Self.keys.prefix(readCount) {
                     #expect(try follower.value(key) == plain.fetch(forKey: key)?.archive, "\(key)")
                 }
@@ -150,7 +150,7 @@ import Testing
             index.removeSegments(before: .max) { told.append($0.hash) }
             #expect(told == [store.hashing(Array(Self.keys[0].utf8)).high])
             #expect(index.loadedCount == 0)
-            // It is told once.
+            // It is reported once.
             index.removeSegments(before: .max) { told.append($0.hash) }
             #expect(told.count == 1)
         }
@@ -162,7 +162,7 @@ import Testing
     enum Position: CaseIterable {
         case formerSegment
         case startOfTail
-        /// Behind a first record that is as long as the one that the emptied tail begins with.
+        /// After a first record of the same length as the first record of the emptied tail.
         case behindAFloor
         case middleOfTail
         /// Behind the seal of a process that ended before it began the next segment.
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    /// The journal had no room for the removals. They are told when the store is closed, or goes without.
+    /// The journal had no room for the removals. They are reported when the store is closed, or is deallocated without that.
     @Test(arguments: [true, false], [true, false]) func removalsAreToldBeforeTheEnd(
         isLimited: Bool,
         byClosing: Bool

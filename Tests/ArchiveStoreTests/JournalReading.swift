@@ -9,7 +9,7 @@ func filesTotal(_ directory: String) throws -> NameSize {
     var total = NameSize.zero
     for shard in try files.contentsOfDirectory(atPath: directory) where shard.count == 2 {
         for name in try files.contentsOfDirectory(atPath: directory + "/" + shard) {
-            // Gone meanwhile, as it may be while others are at work.
+            // It may be gone by now, if others are at work.
             let attributes = try? files.attributesOfItem(atPath: directory + "/" + shard + "/" + name)
             guard let size = attributes?[.size] as? Int else { continue }
             total.byteCount += size

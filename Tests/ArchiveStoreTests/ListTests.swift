@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    /// A list that is being written anew in the background while its tag is removed.
+    /// A list that is being rewritten in the background while its tag is removed.
     @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
     func aRemovalByTagMissesNothingThatIsListedAnew() throws {
         try withTemporaryDirectory { path in

@@ -199,7 +199,7 @@ import Testing
                 #expect(try answer.get().map { $0.information.key == key } ?? true)
             }
 
-            // A damaged entry is told once, as by a fetch, and the sound ones come all the same.
+            // A damaged entry is reported once, as by a fetch, and the sound ones are returned all the same.
             let packed = try #require(store as? PackedStore)
             let digest = try packed.key("9").1
             let slot = try #require(packed.current.index.slot(digest))

@@ -95,7 +95,7 @@ import Testing
 
     enum Call: CaseIterable { case removeAll, removeTagged, removeOne }
 
-    /// Segments with entries were given up, and the floor that says so could not be appended.
+    /// Segments with entries were dropped, and the floor that says so could not be appended.
     @Test(arguments: Call.allCases) func aRemovalReturnsOnceOthersSeeTheEntriesGone(call: Call) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             var settings = StoreSettings(countLimit: 1_000)
@@ -130,7 +130,7 @@ import Testing
     enum Repetition: CaseIterable { case one, many, inALogOpenedAnew }
 
     /// The wait for the device has failed, so the record may be lost: the same call, repeated, must not find that nothing is
-    /// to do. Other records are on the device meanwhile.
+    /// to do. Other records are on the device by then.
     @Test(arguments: Repetition.allCases, [true, false])
     func aRepeatedRemovalIsAppendedAgain(repetition: Repetition, many: Bool) throws {
         try withTemporaryDirectory(inMemory: true) { path in
@@ -148,7 +148,7 @@ import Testing
             }
             fault.set { $0.operation == .synchronize }
             #expect(throws: StoreError.self) { try remove(many: many) }
-            // The lock that cannot be given back has the log opened anew.
+            // The log is opened again, because its lock cannot be released.
             fault.set { repetition == .inALogOpenedAnew && $0.operation == .unlock }
             try store.save([2], forKey: "b")
             fault.set(nil)
@@ -204,7 +204,7 @@ import Testing
 
     /// A store that gives up the first segment, and finds no room for the floor that says so.
     struct GivenUpSegment {
-        /// Open meanwhile; `other` has read an entry of the segment.
+        /// Open all the time; `other` has read an entry of the segment.
         let (first, other): (PackedStore, PackedStore)
         let store: PackedStore
         let fault = Fault()
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    /// Segments with entries were given up, and the floor that says so found no room: the log that owes it is left.
+    /// Segments with entries were dropped, and the floor that says so found no room: the log that owes it is left.
     @Test(arguments: [true, false]) func anOwedFloorOutlivesItsLog(byClosing: Bool) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let given = try GivenUpSegment(path)

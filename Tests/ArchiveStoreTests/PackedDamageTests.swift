@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// How the log goes on behind damaged records.
+    /// How the log goes on after damaged records.
     enum Ending: CaseIterable {
         /// By a record that is not there to its end.
         case cutRecord
@@ -99,7 +99,7 @@ import Testing
         case zeros
     }
 
-    /// A write that was cut short is no damage, also behind damaged records.
+    /// A write that was cut short is no damage, also after damaged records.
     @Test(arguments: [PackedDirectory.Snapshot.stale, .none], Ending.allCases)
     func aCutWriteBehindDamageIsNone(snapshot: PackedDirectory.Snapshot, ending: Ending) throws {
         let directory = try PackedDirectory(snapshot)
@@ -358,7 +358,7 @@ import Testing
                 let answers = try directory.answers(PackedDirectory.open(path), place)
                 var values = directory.values
                 if name == "index" { #expect(directory.differences(answers, from: values) == [], place) }
-                // A log without its last segment is the one that it was before, unless the snapshot goes further.
+                // A log without its last segment reads as before that segment, unless the snapshot goes further.
                 if name == directory.segments.last, !directory.isBehindSnapshot(name, 0) {
                     values = directory.values(upTo: 0)
                 }

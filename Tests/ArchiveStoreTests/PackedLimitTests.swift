@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// Where nothing but its own segment can be given up.
+    /// Where no segment but its own can be dropped.
     @Test func whatIsRemovedIsNotEvicted() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let store = try PackedStore(directory: path, create: true, settings: StoreSettings(byteLimit: 2_000))
@@ -217,7 +217,7 @@ import Testing
             store.setUser(user)
             let error = #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
             #expect(error?.errorNumber == ENOSPC)
-            // All that could be given up was.
+            // Every entry that could be evicted was evicted.
             #expect(try store.keys().isEmpty)
             #expect(Set(user.evicted) == Set((0..<10).map { "key \($0)" }))
         }
@@ -226,9 +226,9 @@ import Testing
     // MARK: Entries in no segment
 
     enum Loss: CaseIterable {
-        /// There are other bytes behind the last record.
+        /// There are other bytes after the last record.
         case damagedEnd
-        /// The index knows of records behind the end of the last segment.
+        /// The index knows of records after the end of the last segment.
         case missingEnd
         /// Another process without room for a removal wrote that over the entry's record.
         case removedInPlace
@@ -393,7 +393,7 @@ import Testing
         }
     }
 
-    /// The file of a segment is deleted under the store: the clock goes on behind it.
+    /// The file of a segment is deleted while the store is open: the clock goes on after it.
     @Test(arguments: [UInt32(1), 2]) func theLimitOfEntriesHoldsWithoutASegment(number: UInt32) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let settings = StoreSettings(countLimit: 100)

@@ -339,7 +339,7 @@ import Testing
             try store.current.space.byteCount()
         }
 
-        /// There is no room to write anything anew but in the reserve.
+        /// There is no room to rewrite anything but in the reserve.
         @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"), arguments: Choice.allCases)
         func aFullStoreIsCompacted(choice: Choice) throws {
             try SmallVolume.mount("size=4m") { path, _ in
@@ -354,7 +354,7 @@ import Testing
                     for key in removed { try store.remove(forKey: key) }
                 }
                 for key in removed { archives[key] = nil }
-                // Some of it was given up in the background.
+                // Some of it was freed in the background.
                 try open(cache).compact()
                 let gained = try before - byteCount(of: open(cache))
                 let grown = archives.count * Self.growth

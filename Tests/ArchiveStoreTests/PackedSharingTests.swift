@@ -144,7 +144,7 @@ import Testing
     enum Shortening: CaseIterable { case damagedBit, damagedByte, cutByHand, removalOfAll }
 
     /// Another process has made the log shorter, and appended one record beyond its former end: for a process that knows
-    /// that end, the bytes behind it are the middle of a record, and no write that was cut short.
+    /// that end, the bytes after it are the middle of a record, and no write that was cut short.
     @Test(arguments: Shortening.allCases, [true, false])
     func noRecordIsCutThatBeginsBeforeTheKnownEnd(way: Shortening, onlyReads: Bool) throws {
         try withTemporaryDirectory(inMemory: true) { path in
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    /// Files of segments that were given up do not come back, and do not stay.
+    /// Files of dropped segments do not come back, and do not stay.
     @Test func halfARemovalOfAllIsAWholeOne() throws {
         let directory = try PackedDirectory(.none)
         try withTemporaryDirectory(inMemory: true) { parent in

@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// Times are rounded down by less than a step, and then take 5 bytes; those that are none of these stay as they are.
+    /// Times are rounded down by less than a step, and then take 5 bytes; any other time stays as it is.
     @Test func timesAreInSteps() {
         for seconds in [0, 0.1, 1, 700_000_000.123, 4_278_190_079.99] {
             let rounded = RecordTime.rounded(Date(timeIntervalSinceReferenceDate: seconds))
@@ -277,7 +277,7 @@ import Testing
         return bytes + rest + payload
     }
 
-    /// A segment of the former format is read, its losses are seen, and compacting writes it anew.
+    /// A segment of the former format is read, its losses are noticed, and compacting rewrites it.
     @Test func theFormerFormatIsRead() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             do { try PackedStore(directory: path, create: true).save([0], forKey: "old") }

@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// Otherwise the entries of the other one are lost, which was told that they are saved.
+    /// Otherwise acknowledged entries of the other one are lost.
     @Test func isOfOneKindThoughTwoOpenItAtOnce() throws {
         for _ in 0..<100 {
             try withTemporaryDirectory { path in

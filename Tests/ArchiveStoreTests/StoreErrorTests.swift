@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// The journal and the lists are made anew where a directory stands in the place of one.
+    /// The journal and the lists are made again where a directory stands in the place of one.
     @Test(arguments: [true, false])
     func aDirectoryInThePlaceOfAListIsMovedAside(isOpen: Bool) throws {
         try withTemporaryDirectory { path in
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// An obstacle that stays is told, with the way out.
+    /// An obstacle that stays is an error, with a remedy.
     @Test func anObstacleIsToldWithARemedy() throws {
         try withTemporaryDirectory { path in
             var settings = StoreSettings()

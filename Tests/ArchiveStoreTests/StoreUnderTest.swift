@@ -23,7 +23,7 @@ enum StoreUnderTest: CaseIterable {
     case packed
     /// All keys of a packed store share three hashes.
     case collidingPacked
-    /// A packed store of many small segments, of which the first are given up all the time.
+    /// A packed store of many small segments, which drops the first ones all the time.
     case limitedPacked
     case packedBehind
     /// Stores that compress nothing, or all of it as far as zlib can.

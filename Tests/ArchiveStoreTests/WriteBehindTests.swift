@@ -108,7 +108,7 @@ import Testing
         try store.flush()
         #expect(try below.fetch(forKey: "a")?.archive == [3])
         #expect(try below.fetch(forKey: "b")?.archive == [1])
-        // The first one may have been on its way; those behind it are written once for each key.
+        // The first save may have been on its way; later ones are written once for each key.
         #expect(below.state.withLock { $0.saved.count } <= 3)
     }
 
@@ -289,7 +289,7 @@ import Testing
         #expect(try below.entries.fetch(forKey: "b") == nil)
     }
 
-    /// The deferred value stays, and is written; a flush that began meanwhile waits for it.
+    /// The deferred value stays, and is written; a flush that began in the meantime waits for it.
     @Test(arguments: [false, true])
     func aFailedRemovalLeavesTheDeferredValue(isBatch: Bool) throws {
         let below = SlowStore()
@@ -397,7 +397,7 @@ import Testing
         }
     }
 
-    /// A user that does something when it is told of a failure.
+    /// A user that runs a closure on each failure.
     private final class ActiveUser: StoreUser {
         let act: @Sendable () -> Void
 

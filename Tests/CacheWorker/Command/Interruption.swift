@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Whether this process was asked to stop: SIGINT or SIGTERM. It stops soon, and cleans up first.
+/// Whether this process got SIGINT or SIGTERM. It stops soon, and cleans up first.
 enum Interruption {
     private static let signal = Atomic<Int32>(0)
 

@@ -13,7 +13,7 @@ final class CounterTorture {
         crowd = Crowd(settings, folder: try settings.folder("counters"), seed: settings.seed) { worker, place in
             worker.keys = Self.keys
             worker.mix = .counting
-            // Some read from memory, which must not be behind.
+            // Some read from memory, which must not be outdated.
             worker.usesMemory = place % 2 == 1
             worker.followsOthers = worker.usesMemory
         }

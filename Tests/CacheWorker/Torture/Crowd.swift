@@ -93,8 +93,8 @@ final class Crowd {
     /// Has all of them work for a while, one killed at some moment, and another take its place.
     ///
     /// - Parameters:
-    ///   - meanwhile: is called until then, again and again, and takes a while each time.
-    ///   - heard: is given the log of the one that was killed.
+    ///   - meanwhile: called again and again while they work; takes a while each time.
+    ///   - heard: called with the log of the killed process.
     func run(
         for duration: Duration,
         meanwhile: () throws -> Void = { usleep(1_000) },

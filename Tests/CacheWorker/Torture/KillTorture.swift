@@ -23,7 +23,7 @@ final class KillTorture {
     private static let name = "torture"
     private static let workerKeys = (0..<24).map { "k\($0)" }
     private static let companionKeys = (0..<4).map { "c\($0)" }
-    /// Saved whenever a cache is opened anew, to have it write.
+    /// Saved whenever a cache is opened again, to make it write.
     private static let openingKey = "opening"
     private static let keys = workerKeys + companionKeys + [openingKey]
 
@@ -136,7 +136,7 @@ final class KillTorture {
         return history.judged { self.begun[$0] == $1 } + drafts
     }
 
-    /// Opens the cache anew, reads every key, then writes, and sees that drafts of the dead are gone.
+    /// Opens the cache again, reads every key, then writes, and checks that drafts of dead processes are gone.
     private func lookAnew(_ round: Int, into history: inout History, _ left: DraftListing) throws -> [Violation] {
         var own = Self.settings(in: folder, writer: round * 2 + 1, "look-\(round)", seed: 1, keys: Self.keys)
         own.layout = settings.layout

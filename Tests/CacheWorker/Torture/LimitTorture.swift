@@ -11,7 +11,7 @@ import TypedCache
 final class LimitTorture {
     private enum Kind: CaseIterable {
         case bytes, count, both
-        /// Limits that are far away: nothing may be given up.
+        /// Limits that are far away: no entry may be evicted.
         case generous
     }
 
@@ -160,7 +160,7 @@ final class LimitTorture {
             // A process that was killed may have announced a save that never came; the next process to open the cache
             // corrects that when it needs to know the total.
             for child in crowd.children { _ = try child.perform(.trim(.max)) }
-            // The one that opens it now would put everything right for the others, so it comes last.
+            // The process that opens it now would correct the total for the others, so it comes last.
             let askers: [(name: String, trim: (Int) throws -> Answer)] =
                 crowd.children.map { child in
                     ("process \(child.settings.writer)", { try child.perform(.trim($0)) })

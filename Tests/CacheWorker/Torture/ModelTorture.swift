@@ -67,7 +67,7 @@ final class ModelTorture {
     private func kill() async throws -> [Violation] {
         let arguments = ["models", work.rawValue, "--directory", folder.path, "--first", "\(next)"]
         let child = KilledChild(executable: settings.executable, arguments)
-        // Somewhere within the second to seventh step, or shortly behind it.
+        // Somewhere within the second to seventh step, or shortly after it.
         let count = Int.random(in: 1...6, using: &random)
         let lines = try child.lines(
             count,

@@ -16,7 +16,7 @@ enum Operation: Hashable, CustomStringConvertible {
     case flush
     /// Adds one to the number under a key, in one step.
     case increment(String)
-    /// Saves a value in place of the one that it reads, in one step; its answer is that one.
+    /// Reads a value and saves another in its place, in one step; its answer is the value that it read.
     case change(String)
     /// The producer of a load runs. Begins and ends within the load.
     case produce(String)

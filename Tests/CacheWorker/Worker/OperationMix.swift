@@ -19,8 +19,8 @@ enum OperationMix: String, CaseIterable {
     /// An operation on one of some keys, or on all of them.
     ///
     /// - Parameters:
-    ///   - keys: those that may be changed.
-    ///   - others: those that may be read besides.
+    ///   - keys: keys that it may change.
+    ///   - others: further keys that it may read.
     func operation(
         on keys: [String],
         reading others: [String] = [],
