@@ -90,7 +90,8 @@ import Testing
 
     private static let keys = (0..<200).map { "key \($0)" }
 
-    /// Leaves a packed store with a snapshot of 200 keys in a directory, and a follower of it that has read some of them.
+    /// Leaves a packed store with a snapshot of 200 keys in a directory, and a follower of it that has read some of
+    /// them.
     private func withPackedFollower(
         reading count: Int,
         settings: StoreSettings = StoreSettings(),
@@ -305,7 +306,7 @@ import Testing
         }
     }
 
-    /// The journal had no room for the removals. They are reported when the store is closed, or is deallocated without that.
+    /// The journal had no room for the removals. They are reported when the store is closed or deallocated.
     @Test(arguments: [true, false], [true, false]) func removalsAreToldBeforeTheEnd(
         isLimited: Bool,
         byClosing: Bool

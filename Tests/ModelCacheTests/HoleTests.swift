@@ -223,7 +223,7 @@ private enum Fetch: CaseIterable {
         try await waiting(3)
         first.open()
         await second.reached()
-        // The list has come behind the save.
+        // The list has come after the save.
         try await waiting(2)
         second.open()
         _ = try await (firstTurn, secondTurn, saved)

@@ -310,7 +310,7 @@ private final class OvertakingServer: ModelTransport {
         #expect(try await models.stored(Article.self, ids: 1...4).count == 4)
     }
 
-    /// The server may have taken the change behind the answer.
+    /// The server may have taken the change after the answer.
     @Test(arguments: [true, false])
     func aChangeOfAModelThatIsNotStoredIsNotLostToAnEarlierAnswer(isSent: Bool) async throws {
         let stage = try Stage()
@@ -414,7 +414,7 @@ private final class OvertakingServer: ModelTransport {
         stage.server.release("/articles?topic=swift")
         #expect(try await fetched.elements.map(\.id) == [9, 1, 3])
         #expect(try await models.stored(feed)?.elements.map(\.id) == [9, 1, 3])
-        // The server has the last word, if it was asked behind the change.
+        // The server has the last word, if the request came after the change.
         stage.server.answerFeed("swift", [1, 2, 3])
         #expect(try await models.fetch(feed, .reload).elements.map(\.id) == [1, 2, 3])
     }
@@ -469,7 +469,7 @@ private final class OvertakingServer: ModelTransport {
         }
         stage.server.release("/articles?topic=swift")
         _ = try await fetched
-        // Whether the list was changed is not known any more.
+        // Whether the list was changed is no longer known.
         #expect(try await models.stored(feed) == nil)
         #expect(try await models.fetch(feed).elements.map(\.id) == [1, 2, 3])
         _ = try await models.fetch(feed)

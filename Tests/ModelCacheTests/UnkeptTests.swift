@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    /// There is no place to go on from, of which the program is told.
+    /// There is no place to go on from, which is reported to the program.
     @Test func pagesThatAreNotKeptHaveAnEnd() async throws {
         let stage = try Stage()
         let models = try await stage.open()
@@ -172,7 +172,7 @@ import Testing
         for _ in 0..<10 where shown.hasMore { shown = try await models.fetchMore(of: feed) }
         #expect(!shown.hasMore && shown.elements.map(\.id) == [1, 2])
         #expect(stage.failures.all.map(\.code) == [.notKept, .notKept])
-        // The last page has nothing behind it.
+        // No page follows the last one.
         answer(stage.server, "&after=1", ids: [2], next: nil, headers: Self.unkept)
         shown = try await models.fetchMore(of: feed)
         #expect(!shown.hasMore && shown.elements.map(\.id) == [1, 2])

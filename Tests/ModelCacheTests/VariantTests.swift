@@ -24,7 +24,7 @@ private struct Words: ModelList {
     func page(in body: ModelBody) throws -> Page<Word> { try body.page(items: "items", next: "next") }
 }
 
-/// Answers in the language that is asked for; in English when it is told to.
+/// Answers in the requested language; in English only once `english` is open.
 private final class LanguageServer: ModelTransport {
     let english = Gate()
 

@@ -286,7 +286,7 @@ private final class OperationObserver: CacheObserver {
         #expect(admits())
     }
 
-    /// Calls that are let through meanwhile, answered or not, do not put that off.
+    /// Calls that are let through in the meantime, answered or not, do not put that off.
     @Test func aHeartbeatClosesItSoonAfterALongOutage() {
         for isCancelled in [true, false] {
             var state = BreakerState(.init())

@@ -64,7 +64,7 @@ struct SharedFaultTests {
     func aTierOwesWhatItsCachesDid(isClosed: Bool) async throws {
         let fleet = try await Fleet()
         let (here, other) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine().cache())
-        // No heartbeat pays before the caches are asked.
+        // No heartbeat pays before the caches are used.
         let tier = try fleet.machine(timeout: 100, heartbeat: .seconds(600))
         await tier.verified()
         let cache = try tier.cache()
@@ -75,7 +75,7 @@ struct SharedFaultTests {
             #expect(await code { try await cache.remove(forKey: "key") } == .unreachable)
             if isClosed { try? await cache.close() }
         }
-        // Its removal is not executed any more, or it was by now.
+        // Its removal was executed by now, or never will be.
         _ = try await here.ask(["PING"])
         try await other.save("former", forKey: "key")
         #expect(tier.owedKeyCount == 1)
@@ -117,8 +117,8 @@ struct SharedFaultTests {
         }
     }
 
-    /// A master that has become a replica keeps its connections, and knows of the new master's changes late or never. Its
-    /// name leads new connections to the new master.
+    /// A master that has become a replica keeps its connections, and knows of the new master's changes late or never.
+    /// Its name leads new connections to the new master.
     @Test(arguments: [false, true]) func aMasterThatWasReplacedIsLeft(isSavedTo: Bool) async throws {
         let (fleet, new) = (try await Fleet(), try await RedisServer())
         try await makeReplica(new, of: fleet.server.port)
@@ -162,7 +162,7 @@ struct SharedFaultTests {
         #expect(try await fleet.machine().cache().fetch(forKey: "key") == "new")
     }
 
-    /// The connection may lead to a server that has started anew since, and knows nothing of cursors.
+    /// The connection may lead to a server that has started again since, and knows nothing of cursors.
     @Test func aListingBeginsAgainOnAnotherConnection() async throws {
         let fleet = try await Fleet()
         let tier = try await fleet.verifiedMachine()

@@ -172,7 +172,8 @@ import Testing
 
     // MARK: Forking
 
-    /// A process that forks with an open cache loses nothing, and its children are told to open their own.
+    /// A process that forks with an open cache loses nothing, and its children get an error that says to open their
+    /// own.
     @Test(arguments: [DiskSettings.Layout.packed, .files], variants([nil, 1 << 20] as [Int?], at: 1))
     func forkedProcessesOpenTheirOwn(layout: DiskSettings.Layout, limit: Int?) throws {
         for _ in 0..<(isLongRun ? 3 : 1) {

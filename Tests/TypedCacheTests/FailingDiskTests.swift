@@ -73,7 +73,7 @@ import Testing
             clock.advance(by: 0.5)
             #expect(try await cities.fetch(forKey: "a") == nil)
         }
-        // Each refusal is told.
+        // Each refusal is reported.
         let failures = observer.events.all.filter { $0.kind == .failed }
         #expect(failures.count == runs.value)
         #expect(failures.allSatisfy { ($0.cause as? CacheError)?.errorNumber == number })

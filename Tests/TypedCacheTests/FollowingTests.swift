@@ -7,7 +7,7 @@ import Testing
 
 @testable import TypedCache
 
-/// A cache that follows other processes has nothing in memory that it was told is old, whichever thread was told.
+/// A cache that follows other processes drops old entries from memory, whichever thread learned of the change.
 @Suite struct FollowingTests {
     /// A store with entries that another process changes at chosen moments.
     private final class FollowedStore: ArchiveStore {
@@ -197,8 +197,8 @@ import Testing
         #expect(try await cities.fetch(forKey: "x")?.name == "new")
     }
 
-    /// A fetch that begins behind a removal by another process does not get a value from before it, whether the store knows
-    /// the key, or only that it may have been changed.
+    /// A fetch that begins after a removal by another process does not get a value from before it, whether the store
+    /// knows the key, or only that it may have been changed.
     @Test(.timeLimit(.minutes(1)), arguments: ["key", "doubt", "everything"])
     func aLaterFetchJoinsNoLoadFromBeforeAnothersRemoval(told: String) async throws {
         let source = LoadTests.Source(isOpen: false)

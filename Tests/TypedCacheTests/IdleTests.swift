@@ -12,7 +12,7 @@ import Testing
     private let clock = TestClock()
     private let city = City(name: "x", population: 1)
     private let idle = Expiration.afterIdle(.seconds(80))
-    /// By how many seconds the disk may lag behind.
+    /// The seconds by which a deadline on disk may be too early.
     private let lag = 10.0
 
     private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    /// A deadline that is moved behind a call that sets another one does not undo it.
+    /// A move of a deadline after a call that sets another one does not undo that call.
     @Test func anEarlierDeadlineWinsOverAPendingMove() throws {
         let store = try WatchedStore(directory)
         let cities = Cache<City>(over: store, clock: clock)

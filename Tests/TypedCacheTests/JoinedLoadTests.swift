@@ -106,7 +106,7 @@ import Testing
                 return City(name: "own", population: 2)
             }
         }
-        // Other keys are free meanwhile.
+        // Other keys are free in the meantime.
         let free = try await cities.fetch(forKey: "b", options: among) { city }
         #expect(free == city && runs.all.isEmpty)
         let other = try cache()
@@ -178,7 +178,7 @@ import Testing
         try await cache().save(city, forKey: "a")
         locks = nil
         #expect(try await other.value == city)
-        // A later fetch does not join the producer that was told to stop.
+        // A later fetch does not join the cancelled producer.
         let found = try await cities.fetch(forKey: "b", options: among) { City(name: "new", population: 2) }
         #expect(found.name == "new")
         #expect(source.cancellations == source.runs)

@@ -306,7 +306,7 @@ import Testing
         await source.hasRun(1)
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
-        // The producer is told, whenever its task gets there.
+        // The producer is cancelled, whenever its task gets there.
         while source.cancellations == 0 { await pause() }
         // A later fetch starts a run of its own.
         source.open()

@@ -115,7 +115,7 @@ import Testing
         clock.advance(by: 100)
         await #expect(throws: Unreachable.self) {
             try await cities.fetch(forKey: "a") { former in
-                // After the windows there is none any more.
+                // After the windows there is no former value.
                 #expect(former == nil)
                 throw Unreachable()
             }
@@ -156,7 +156,7 @@ import Testing
         #expect(try await cities.fetch(forKey: "b") == new)
     }
 
-    /// The former deadline counts in no cache of the directory any more.
+    /// The former deadline no longer counts in any cache of the directory.
     @Test func aRenewalToAnEarlierDeadlineCountsEverywhere() async throws {
         let cities = try cache()
         let other = try cache()

@@ -61,7 +61,7 @@ import Testing
         clock.advance(by: 119)
         let new = City(name: "new", population: 2)
         var events = cities.events.makeAsyncIterator()
-        // Served at once, and loaded anew behind that.
+        // Served at once, and loaded again in the background.
         #expect(try await cities.fetch(forKey: "x", expiration: expiration) { new } == city)
         while let event = await events.next(), event.kind != .saved {}
         while !cities.core.loads.isEmpty { await pause() }

@@ -77,7 +77,7 @@ import Testing
         try await cities.flush()
     }
 
-    /// Once it holds, no write ends before a failure was told.
+    /// Once it holds, no write ends before a failure was reported.
     private final class Holder: CacheObserver {
         private let failed = DispatchSemaphore(value: 0)
         private let holds = Mutex(false)

@@ -102,7 +102,7 @@ struct EngineHistory {
         let start = lastStart(version, key)
         guard let presence = presences[version]?.last else { return start }
         let end = spans(of: presence.generation).last { $0.upperBound <= presence.begin }?.upperBound
-        // A save may have begun anew in another generation.
+        // A save may have begun again in another generation.
         if let start, let end { return max(start, end) }
         return start ?? end ?? presence.begin
     }

@@ -5,7 +5,7 @@ final class SimulatedCluster {
     /// One part of the names.
     final class Shard {
         let number: Int
-        /// The one that has the shard's true state, and its replica.
+        /// The node that has the shard's true state, and its replica.
         fileprivate(set) var master: ModelEngine
         fileprivate(set) var replica: ModelEngine
         /// Whether the master reaches the other nodes.

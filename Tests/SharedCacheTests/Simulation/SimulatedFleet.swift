@@ -74,7 +74,7 @@ final class SimulatedFleet {
 
     // MARK: Work
 
-    /// Whether a process changes nothing, and seldom calls: so it finds out late that a master is none any more.
+    /// Whether a process changes nothing, and seldom calls: so it finds out late that a node is no longer a master.
     private func isReader(_ process: SimulatedProcess) -> Bool { process.number % 3 == 0 }
 
     private func work(_ process: SimulatedProcess) {
@@ -170,9 +170,9 @@ final class SimulatedFleet {
 
     private var tags: [String] { Self.tags.filter { _ in events.chance(0.3) } }
 
-    /// All processes agree with the engine once nothing changes any more.
+    /// All processes agree with the engine once changes have ended.
     private func checkEnd(_ process: SimulatedProcess) {
-        // The first call may be the one that finds a master to be none any more.
+        // The first call may find that a node is no longer a master.
         for key in keys {
             process.fetch(key) { [unowned self, unowned process] _ in
                 process.after(150_000) { [unowned self, unowned process] in checkEnd(process, key) }

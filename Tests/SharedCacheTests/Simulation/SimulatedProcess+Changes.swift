@@ -93,7 +93,7 @@ extension SimulatedProcess {
     ///
     /// - Parameters:
     ///   - begun: is called before the removal is sent.
-    ///   - done: is told whether the entry was removed.
+    ///   - done: called with whether the entry was removed.
     func removeSeen(_ key: SimulatedKey, _ begun: @escaping () -> Void, _ done: @escaping (Bool) -> Void) {
         read(key) { [self] result in
             guard case .success(let seen?) = result else { return done(false) }
@@ -107,7 +107,7 @@ extension SimulatedProcess {
         }
     }
 
-    /// Removes an entry wherever its deadline was moved to meanwhile.
+    /// Removes an entry even if its deadline was moved in the meantime.
     func removeSave(
         of entry: EntryInformation,
         _ key: SimulatedKey,

@@ -46,7 +46,7 @@ extension SimulatedProcess {
         _ = expected.follow(changes, in: &memory)
     }
 
-    /// - Parameter isLatest: whether the engine is asked in any case.
+    /// - Parameter isLatest: whether to fetch from the engine in any case.
     func fetch(_ key: SimulatedKey, isLatest: Bool = false, _ done: @escaping (FetchedValue) -> Void) {
         followOthers()
         var isExpired = false

@@ -124,7 +124,7 @@ extension SimulatedProcess {
                     _ = memory.endWrite(key.entry, since: begun.start, keeping: new.kept)
                     return end(load, .found(version))
                 }
-                // Everything was removed meanwhile.
+                // Everything was removed in the meantime.
                 removeSave(of: saved, key) { [self] _ in
                     _ = memory.endWrite(key.entry, since: begun.start)
                     end(load, .found(version))

@@ -37,7 +37,7 @@ extension TestDirectory {
             if case .success(let entry) = entry, entry.identity.isLater(than: latest?.identity) { latest = entry }
             return true
         }
-        // Upkeep may have appended other records behind it.
+        // Upkeep may have appended other records after it.
         let (key, digest) = try store.key(try #require(latest).key)
         let slot = try #require(try store.current.find(key, digest)).slot
         let start = Int(slot.place.offset)
