@@ -6,7 +6,7 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// What one fuzzer tries is in one file; all else is `FuzzKit`'s.
+/// Each fuzzer's trial is in one file; `FuzzKit` has the rest.
 func fuzzer(_ name: String) -> Target {
     .executableTarget(
         name: name,
@@ -82,7 +82,7 @@ let package = Package(
         fuzzer("fuzz-roundtrip"),
         fuzzer("fuzz-transfer"),
 
-        // Archives without keys, whose samples it can write: fuzz-sequential --seeds FOLDER
+        // Archives without keys; it can write samples of them: fuzz-sequential --seeds FOLDER
         .executableTarget(
             name: "fuzz-sequential",
             dependencies: [

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that no function or initializer of the sources takes three parameters or more without a label.
+"""Checks that no function or initializer takes three parameters or more without a label.
 
-    Scripts/lib/parameters.py [FOLDER]     of Sources, if not told otherwise
+    Scripts/lib/parameters.py [FOLDER...]   in Sources, Tests, Benchmarks, Fuzzing and Examples unless others are given
 """
 
-import pathlib
 import re
 import sys
+
+from sources import FOLDERS, files
 
 LIMIT = 3
 DECLARATION = re.compile(r"\b(?:func\s+([^\s(<]+)|(init)[?!]?)\s*(?:<[^(]*>)?\(")
@@ -26,12 +27,11 @@ def parameters(text, start):
 
 
 def main():
-    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "Sources")
     failed = False
-    for path in sorted(root.rglob("*.swift")):
+    for path in (path for folder in sys.argv[1:] or FOLDERS for path in files(folder, ".swift")):
         text = path.read_text()
         for found in DECLARATION.finditer(text):
-            # A closure stands behind the call.
+            # A closure is passed after the call's parentheses.
             each = (part for part in parameters(text, found.end()).split(",") if "->" not in part)
             count = sum(1 for part in each if UNLABELLED.match(part))
             if count >= LIMIT:

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// A store that was closed holds no file and no lock, and says so to whoever calls it.
+/// A closed store holds no file and no lock, and every later call throws an error that says it is closed.
 @Suite struct CloseTests {
     /// Where the open descriptors of this process lead that are below a path.
     private func descriptors(below path: String) throws -> [String] {
@@ -64,7 +64,8 @@ import Testing
     }
 
     #if os(Linux)
-        /// Whatever other threads are doing just then: what they were told was saved is there, and nothing is left open.
+        /// A store is closed while other threads use it: every acknowledged save is there, and no descriptor stays
+        /// open.
         @Test(arguments: [false, true], variants([true, false], at: 0))
         func nothingStaysOpen(isPacked: Bool, isBehind: Bool) throws {
             try withTemporaryDirectory { path in

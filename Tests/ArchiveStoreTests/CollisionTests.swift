@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// A file that someone deleted must not bring back what was removed or saved over later.
+    /// A file that was deleted by hand must not bring back an entry that was removed or saved over later.
     @Test func showNoPhantomAfterAGap() throws {
         try withStore { store in
             try save([0, 1], in: store)

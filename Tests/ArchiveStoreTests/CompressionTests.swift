@@ -5,11 +5,11 @@ import Testing
 
 @testable import ArchiveStore
 
-/// How archives are compressed, whatever a store was asked for.
+/// How archives are compressed, with each setting of a store.
 @Suite struct CompressionTests {
     static let all: [ArchiveCompression] = [.automatic, .stored, .level(1), .level(6), .level(9)]
 
-    /// What zlib itself makes of a stream: its content, if that has so many bytes and nothing comes after it.
+    /// The content of a stream according to zlib itself; `nil` if it has another length or bytes follow the stream.
     private static func inflated(_ stream: [UInt8], byteCount: Int) -> [UInt8]? {
         var taken = UInt(stream.count)
         var length = UInt(byteCount)
@@ -116,12 +116,12 @@ import Testing
 
     // MARK: Stores
 
-    /// Either store, as far as it is asked here.
+    /// Either store, with the calls that are used here.
     private struct Opened {
         let store: any ArchiveStore
         let fetchStream: (String) throws -> [UInt8]?
 
-        init(_ kind: StoreKind, _ directory: String, _ compression: ArchiveCompression) throws {
+        init(_ kind: StoreKind, in directory: String, compression: ArchiveCompression) throws {
             var settings = StoreSettings()
             settings.compression = compression
             switch kind {
@@ -144,13 +144,13 @@ import Testing
         }
         try withTemporaryDirectory { directory in
             for (number, compression) in Self.all.enumerated() {
-                let saver = try Opened(kind, directory + "/store", compression)
+                let saver = try Opened(kind, in: directory + "/store", compression: compression)
                 for (index, archive) in archives.enumerated() {
                     try saver.store.save(archive, forKey: "\(number).\(index)", storedAt: .now, expiresAt: nil)
                 }
             }
             for compression in Self.all {
-                let reader = try Opened(kind, directory + "/store", compression)
+                let reader = try Opened(kind, in: directory + "/store", compression: compression)
                 for (number, saved) in Self.all.enumerated() {
                     for (index, archive) in archives.enumerated() {
                         let key = "\(number).\(index)"
@@ -202,7 +202,7 @@ import Testing
             }
             for prefix in ["a", "b", "c", "d"] { try check(again, prefix) }
 
-            // Written anew elsewhere, what was compressed takes no more room.
+            // Compaction moves compressed entries without making them longer.
             let before = try again.statistics().entryByteCount
             try again.compact()
             #expect(try again.statistics().entryByteCount <= before)
@@ -226,7 +226,7 @@ import Testing
     func savesBehindAsItsStoreDoes(_ kind: StoreKind) throws {
         let archive = MixedArchives.text(200_000)
         try withTemporaryDirectory { directory in
-            let opened = try Opened(kind, directory + "/store", .stored)
+            let opened = try Opened(kind, in: directory + "/store", compression: .stored)
             let store = WriteBehindStore(over: opened.store, byteLimit: 1 << 20)
             try store.save(archive, forKey: "a", storedAt: .now, expiresAt: nil)
             try store.flush()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What a file store makes of files that are not as it wrote them.
+/// A file store whose files differ from the files that it wrote.
 @Suite struct DamageTests {
     /// A store of the entry `key` and another one of the same name, and the path of the first one's file.
     private func withEntry(_ body: (FileStore, String) throws -> Void) throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import ArchiveStore
 
 #if os(Linux)
-    /// What a store opens it closes.
+    /// A store closes every file that it opens.
     @Suite(.serialized) struct DescriptorTests {
         /// The files below a directory that this process has open.
         private func openFiles(below path: String) throws -> Int {

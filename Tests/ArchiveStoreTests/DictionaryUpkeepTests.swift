@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// A damaged archive cannot be deflated anew for a segment with another dictionary.
+    /// A damaged archive cannot be deflated again for a segment with another dictionary.
     @Test func aCompactionTellsOfTheEntriesThatItCannotMove() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             do {
@@ -115,7 +115,7 @@ import Testing
                     return false
                 }
             }
-            // The keys of records whose heads are damaged, too, are not known.
+            // A record with a damaged head has no known key, so fewer evictions may be reported than entries are lost.
             #expect(!user.evicted.isEmpty)
             #expect(Set(user.evicted).isSubset(of: lost))
         }
@@ -146,7 +146,7 @@ import Testing
             // The index has all dictionaries.
             try names.forEach(damage)
             try check(PackedStore(directory: path, create: false))
-            // A process that writes the index anew hands them on.
+            // A process that rewrites the index hands them on.
             let handing = try PackedStore(directory: path, create: false)
             try handing.current.snapshots.write()
             try handing.close()
@@ -238,7 +238,7 @@ import Testing
         return try snapshot.dictionaries.map { PresetDictionary(try #require($0.inflated())).identifier }
     }
 
-    /// Entries whose shared strings change from time to time get one dictionary after another.
+    /// Entries that change their shared strings from time to time get one dictionary after another.
     @Test(arguments: [8, 80]) func dictionariesGoWithTheirSegments(segmentCount: Int) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let settings = StoreSettings(byteLimit: segmentCount << 12)
@@ -263,7 +263,7 @@ import Testing
                 let copies = try Self.copies(path)
                 #expect(Set(copies).count == min(live.count, 64))
                 #expect(live.isSuperset(of: copies))
-                // Another process writes the index anew.
+                // Another process rewrites the index.
                 let store = try PackedStore(directory: path, create: false, settings: settings)
                 #expect(copies.contains(try #require(store.current.tail.dictionary).identifier))
                 try store.save([1], forKey: "new")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What is waited for until it is on the device, and in what order.
+/// Which writes each durability waits for until they are on the device, and in which order.
 @Suite struct DurabilityTests {
     private func withStore(
         _ durability: StoreSettings.Durability,
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// The renames, removals and waits that `body` leads to, each with what it is about.
+    /// The renames, removals and waits of `body`, each with the name of its file.
     private func steps(_ faulty: FaultyLayer, _ body: () throws -> Void) rethrows -> [String] {
         try faulty.planning(.nothing, body).compactMap { call in
             let name = call.name.contains(/^[0-9a-f]{16}\./) ? "draft" : call.name
@@ -184,14 +184,14 @@ import Testing
                 try store.removeAll(tagged: "t", removing: { _ in }, removed: { _ in })
             }
             #expect(repeated.contains { $0.operation == .synchronize })
-            // Neither is owed any more.
+            // Neither is owed now.
             let third = try steps(faulty) { try store.remove(forKey: "a") }
             #expect(third == [])
             #expect(try store.keys() == ["c"])
         }
     }
 
-    /// The record that was not waited for may be lost, whatever is appended behind it.
+    /// A removal that failed to wait for the device may be lost, even if later records are appended after it.
     @Test func aRemovalThatCouldNotWaitIsAppendedAnewWhenItIsRepeated() throws {
         let faulty = FaultyLayer(failing: [.synchronize])
         try withDurableStore(.packed, faulty.layer) { store in

@@ -168,7 +168,7 @@ import Testing
         #expect(attributes.tags == ["blue", "größe"])
         #expect(attributes.usableUntil == Date(timeIntervalSinceReferenceDate: 107.5))
         #expect(entry.footer.fileByteCount == bytes.count)
-        // What reads only the end of a file finds the same.
+        // A reader of the file's end finds the same.
         let tail = try EntryFile(tail: Array(bytes.dropFirst(5)), fileByteCount: bytes.count, checksum: nil)
         #expect(tail.attributes == attributes)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What holds of every store after the scenario, whichever of its calls failed.
+/// The checks that hold for every store after a scenario, with any of its calls failed.
 extension FaultScenario {
     /// Checks that each key has its old or its new value, in both stores; a key that was not touched has the old one.
     ///

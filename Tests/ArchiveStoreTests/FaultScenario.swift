@@ -3,12 +3,12 @@ import Testing
 
 @testable import ArchiveStore
 
-/// One thing that is done to a store while calls fail, and what should be there then.
+/// One operation on a store while calls fail, and the content that is expected afterwards.
 struct FaultScenario: Sendable, CustomTestStringConvertible {
     let name: String
-    /// Throws what the store throws; checks what it gives.
+    /// Runs the operation and checks its result; throws the store's error.
     let act: @Sendable (any ArchiveStore) throws -> Void
-    /// What a success leaves under the keys that it changes.
+    /// The values under the keys that a success changes.
     var changes: [String: [UInt8]?] = [:]
     /// Whether the file of `key` is damaged before.
     var isDamaged = false
@@ -26,7 +26,7 @@ struct FaultScenario: Sendable, CustomTestStringConvertible {
         old: Date(timeIntervalSinceReferenceDate: 1e6), new: Date(timeIntervalSinceReferenceDate: 2e6)
     )
 
-    /// What may be under `key` after the scenario.
+    /// The values that `key` may have after the scenario.
     func allowed(_ key: String, after hasSucceeded: Bool) -> [[UInt8]?] {
         let old = Self.archives.first { $0.key == key && !(isDamaged && $0.key == Self.key) }?.archive
         guard let new = changes[key] else { return [old] }
@@ -54,7 +54,7 @@ struct FaultScenario: Sendable, CustomTestStringConvertible {
         return (sound, damagedCount)
     }
 
-    /// Passes on what `body` throws, but for damage.
+    /// Expects `body` to throw `.corrupted`; rethrows any other error.
     private static func noticingDamage<Result>(_ body: () throws -> Result) throws {
         do {
             _ = try body()

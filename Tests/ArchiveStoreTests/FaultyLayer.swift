@@ -5,7 +5,7 @@ import Synchronization
 
 /// Counts the calls that go through its layer, and has some of them fail.
 final class FaultyLayer: Sendable {
-    /// What happens to which calls, by their number since it was planned.
+    /// Which calls fail, and how; calls are counted from the start of the plan.
     enum Plan: Sendable, CustomStringConvertible {
         case nothing
         case once(Int, FileLayer.Answer)
@@ -19,7 +19,7 @@ final class FaultyLayer: Sendable {
             }
         }
 
-        /// Whether the one who called the store must not notice.
+        /// Whether the store must succeed in spite of the fault.
         var mustNotShow: Bool {
             switch self {
             case .nothing, .once(_, .shorten), .from(_, .shorten), .once(_, .fail(EINTR)): true
@@ -44,7 +44,7 @@ final class FaultyLayer: Sendable {
 
     private let state: Mutex<State>
 
-    /// - Parameter failing: What calls a plan is for; `nil`: all.
+    /// - Parameter failing: The operations that a plan applies to; `nil` means all.
     init(failing: Set<FileLayer.Operation>? = nil) {
         state = Mutex(State(failing: failing))
     }

@@ -10,7 +10,7 @@ import Testing
     enum Usage: CaseIterable, Sendable {
         /// It was just opened.
         case cold
-        /// It has used the keys before, and keeps open what it can.
+        /// It has used the keys before, and keeps its files and directories open.
         case warm
         /// All keys share one name.
         case colliding
@@ -27,7 +27,7 @@ import Testing
     }
 
     private func checkAllFaults(_ scenario: FaultScenario, _ usage: Usage) throws {
-        let calls = try check(scenario, usage, .nothing)
+        let calls = try check(scenario, usage, plan: .nothing)
         #expect(!calls.isEmpty)
         // Most of the 256 directories are missing: the first few of them stand for all.
         var missing: Set<String> = []
@@ -44,9 +44,9 @@ import Testing
             }
             // The short run tries every fourth call.
             if !isLongRun, !index.isMultiple(of: 4) { continue }
-            for plan in variants(plans, at: index / 4) { try check(scenario, usage, plan) }
+            for plan in variants(plans, at: index / 4) { try check(scenario, usage, plan: plan) }
         }
-        try check(scenario, usage, .from(0, .shorten(1)))
+        try check(scenario, usage, plan: .from(0, .shorten(1)))
     }
 
     /// - Returns: the calls that were made, and whether each one's directory of entries was missing.
@@ -54,7 +54,7 @@ import Testing
     private func check(
         _ scenario: FaultScenario,
         _ usage: Usage,
-        _ plan: FaultyLayer.Plan
+        plan: FaultyLayer.Plan
     ) throws -> [(call: FileLayer.Call, isMissing: Bool)] {
         var calls: [(call: FileLayer.Call, isMissing: Bool)] = []
         try withTemporaryDirectory(inMemory: true) { directory in
@@ -63,7 +63,7 @@ import Testing
             try prepare(scenario, usage, at: path)
             do {
                 let faulty = FaultyLayer()
-                let store = try open(path, usage, scenario.durability, faulty.layer)
+                let store = try open(path, usage, durability: scenario.durability, layer: faulty.layer)
                 if usage == .warm { try warmUp(store) }
                 var failure: StoreError?
                 let made = try faulty.planning(plan) {
@@ -79,13 +79,13 @@ import Testing
                 }
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
                 try scenario.checkContent(of: store, and: open(path, usage), after: failure == nil, place)
-                // What could not be deleted is deleted after the session.
+                // A file that could not be deleted is deleted after the session.
                 if case .once(let index, _) = plan, made[index].operation != .remove {
                     try checkDrafts(path, place)
                 }
                 try FaultScenario.checkUse(of: store, place)
             }
-            try checkTraces(usage, path, place)
+            try checkTraces(usage, at: path, place)
         }
         return calls
     }
@@ -93,8 +93,8 @@ import Testing
     private func open(
         _ path: String,
         _ usage: Usage,
-        _ durability: StoreSettings.Durability = .process,
-        _ layer: FileLayer = FileLayer()
+        durability: StoreSettings.Durability = .process,
+        layer: FileLayer = FileLayer()
     ) throws -> FileStore {
         var settings = StoreSettings()
         settings.durability = durability
@@ -117,7 +117,7 @@ import Testing
             damaged = entries(in: path).first { !before.contains($0) }
         }
         if let damaged { try writeFile(readFile(damaged).map { $0 ^ 0x55 }, damaged) }
-        // What a dead process has left.
+        // Files that a dead process left.
         for name in ["0123456789abcdef.lock", "0123456789abcdef.3"] {
             try writeFile([1], path + "/.drafts/" + name)
         }
@@ -139,7 +139,7 @@ import Testing
     }
 
     /// No draft is left after the next session, and no open file.
-    private func checkTraces(_ usage: Usage, _ path: String, _ place: Comment) throws {
+    private func checkTraces(_ usage: Usage, at path: String, _ place: Comment) throws {
         do {
             let next = try open(path, usage)
             try next.save([7], forKey: FaultScenario.key, storedAt: .now, expiresAt: nil)

@@ -28,7 +28,7 @@ final class TestUser: StoreUser {
     var evicted: [String] { state.withLock { $0.evicted } }
 }
 
-/// That a file store keeps to its limits whatever happens to its journal, and which entries it evicts.
+/// A file store keeps to its limits even if its journal is damaged or missing; and which entries it evicts.
 @Suite struct FileLimitTests {
     @Test func holdWhileManyThreadsOfTwoProcessesSave() throws {
         try withTemporaryDirectory { path in
@@ -69,7 +69,7 @@ final class TestUser: StoreUser {
 
     // MARK: Journals that are not as they were written
 
-    /// What a journal may be replaced by, given what it is and was.
+    /// Contents to replace a journal with, made from its present and an older content.
     private static func damages(_ whole: [UInt8], old: [UInt8]) -> [(name: String, bytes: [UInt8]?)] {
         var damages: [(String, [UInt8]?)] = [("missing", nil), ("older", old), ("no journal", Array("x".utf8))]
         damages += stride(from: 0, to: whole.count, by: 9).map { position in
@@ -83,7 +83,7 @@ final class TestUser: StoreUser {
         return damages
     }
 
-    /// - Parameter isRunning: whether a store has the journal open meanwhile.
+    /// - Parameter isRunning: whether a store has the journal open at the same time.
     @Test(arguments: variants([true, false], at: 0)) func holdWhateverHappensToTheJournal(isRunning: Bool) throws {
         try withTemporaryDirectory { path in
             let journal = path + "/journal"
@@ -142,7 +142,7 @@ final class TestUser: StoreUser {
         }
     }
 
-    /// What a process leaves that is killed between an announcement and its rename.
+    /// A process killed between an announcement and its rename leaves a journal that announces a file that never came.
     @Test func whatWasAnnouncedAndNeverCameCountsUntilItIsLookedAt() throws {
         try withTemporaryDirectory { path in
             let store = try FileStore(directory: path, create: true, settings: StoreSettings(byteLimit: 10_000))
@@ -161,7 +161,7 @@ final class TestUser: StoreUser {
                 try store.save([UInt8](repeating: 1, count: 50), forKey: "key \(key)")
                 #expect(try store.fetch(forKey: "key \(key)") != nil)
             }
-            // It takes up no room any more.
+            // It no longer takes up room.
             #expect(entries(in: path).count > 20)
             store.upkeep.sync {}
             try checkLedger(path)
@@ -273,7 +273,7 @@ final class TestUser: StoreUser {
                 let before = try state()
                 for _ in 0..<10_000 { _ = try store.fetch(forKey: "key") }
                 #expect(try state() == before)
-                // Nor do they when there are saves in between, but for what the saves write, and a few.
+                // With saves in between, the journal grows by the saves' records and a few more.
                 let journal = try #require(before["journal"])
                 for round in 0..<100 {
                     for _ in 0..<10 { _ = try store.fetch(forKey: "key") }
@@ -344,7 +344,7 @@ final class TestUser: StoreUser {
                 #expect(after.byteCount <= max(0, target))
                 #expect(removed.count == before.count - after.count)
                 #expect(removed.reduce(0) { $0 + $1.storedByteCount } == before.byteCount - after.byteCount)
-                // Without a journal, what was saved first goes first.
+                // Without a journal, entries are evicted in the order of their saves.
                 if target == total / 2, !isLimited { #expect(removed.allSatisfy { (Int($0.key) ?? 0) >= 20 }) }
                 if target == total / 2 { #expect(after.byteCount > target - 1_000) }
                 // A record of 32 bytes for each entry that is left, and one for the journal's beginning.

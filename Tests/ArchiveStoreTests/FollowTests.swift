@@ -5,9 +5,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What a store that follows other processes tells of their changes.
+/// The changes by other processes that a following store reports.
 @Suite struct FollowTests {
-    /// Keeps what it has read, as memory does, until it is told of a change.
+    /// Keeps the values it has read, as a memory tier does, until the store reports a change.
     private final class Follower: Sendable {
         private let store: any ArchiveStore
         private let kept = Mutex<[KeyDigest: [UInt8]?]>([:])
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Whoever changes an entry may be killed at any instant, and others may have seen by then what became of it.
+    /// A process may be killed at any instant of a change, after others have already read the old or the new entry.
     @Test func whatIsKeptIsTrueAtEveryInstantOfAChange() throws {
         try withTemporaryDirectory { path in
             var settings = StoreSettings()
@@ -90,7 +90,8 @@ import Testing
 
     private static let keys = (0..<200).map { "key \($0)" }
 
-    /// Leaves a packed store with a snapshot of 200 keys in a directory, and a follower of it that has read some of them.
+    /// Leaves a packed store with a snapshot of 200 keys in a directory, and a follower of it that has read some of
+    /// them.
     private func withPackedFollower(
         reading count: Int,
         settings: StoreSettings = StoreSettings(),
@@ -126,13 +127,13 @@ import Testing
         settings.byteLimit = 1 << 16
         try withPackedFollower(reading: readCount, settings: settings) { path, follower, _ in
             let other = try PackedStore(directory: path, create: true, settings: settings)
-            // The one that evicts would spare the entries that it has fetched.
+            // The evicting store would spare the entries that it has fetched.
             let plain = try PackedStore(directory: path, create: true, settings: settings)
             var random = SeededGenerator(seed: 1)
             for key in 0..<60 {
                 try other.save(random.bytes(2_000), forKey: "new \(key)", storedAt: .now, expiresAt: nil)
                 other.finishUpkeep()
-                // While its last segment is still there: otherwise the follower opens the log anew.
+                // While its last segment is still there: otherwise the follower opens the log again.
                 for key in Self.keys.prefix(readCount) {
                     #expect(try follower.value(key) == plain.fetch(forKey: key)?.archive, "\(key)")
                 }
@@ -150,7 +151,7 @@ import Testing
             index.removeSegments(before: .max) { told.append($0.hash) }
             #expect(told == [store.hashing(Array(Self.keys[0].utf8)).high])
             #expect(index.loadedCount == 0)
-            // It is told once.
+            // It is reported once.
             index.removeSegments(before: .max) { told.append($0.hash) }
             #expect(told.count == 1)
         }
@@ -162,7 +163,7 @@ import Testing
     enum Position: CaseIterable {
         case formerSegment
         case startOfTail
-        /// Behind a first record that is as long as the one that the emptied tail begins with.
+        /// After a first record of the same length as the first record of the emptied tail.
         case behindAFloor
         case middleOfTail
         /// Behind the seal of a process that ended before it began the next segment.
@@ -305,7 +306,7 @@ import Testing
         }
     }
 
-    /// The journal had no room for the removals. They are told when the store is closed, or goes without.
+    /// The journal had no room for the removals. They are reported when the store is closed or deallocated.
     @Test(arguments: [true, false], [true, false]) func removalsAreToldBeforeTheEnd(
         isLimited: Bool,
         byClosing: Bool

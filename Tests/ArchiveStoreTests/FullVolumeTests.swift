@@ -9,10 +9,10 @@ import Testing
     @Test(arguments: [StoreKind.packed, .file], [ENOSPC, EDQUOT])
     func aStoreWithALimitMakesRoom(_ kind: StoreKind, _ number: Int32) throws {
         for isBatch in [false, true] {
-            let calls = try check(kind, isBatch, .nothing)
+            let calls = try check(kind, isBatch: isBatch, plan: .nothing)
             let writes = calls.indices.filter { calls[$0].operation == .write }
             #expect(!writes.isEmpty)
-            for index in writes { try check(kind, isBatch, .once(index, .fail(number))) }
+            for index in writes { try check(kind, isBatch: isBatch, plan: .once(index, .fail(number))) }
         }
     }
 
@@ -47,7 +47,7 @@ import Testing
 
     /// - Returns: the calls that the save made.
     @discardableResult
-    private func check(_ kind: StoreKind, _ isBatch: Bool, _ plan: FaultyLayer.Plan) throws -> [FileLayer.Call] {
+    private func check(_ kind: StoreKind, isBatch: Bool, plan: FaultyLayer.Plan) throws -> [FileLayer.Call] {
         var calls: [FileLayer.Call] = []
         try withTemporaryDirectory(inMemory: true) { path in
             let faulty = FaultyLayer()

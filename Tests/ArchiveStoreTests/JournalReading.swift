@@ -3,13 +3,13 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What all entries take by their files, read without any help of a store.
+/// The bytes and the count of all entries' files, read without any help of a store.
 func filesTotal(_ directory: String) throws -> NameSize {
     let files = FileManager.default
     var total = NameSize.zero
     for shard in try files.contentsOfDirectory(atPath: directory) where shard.count == 2 {
         for name in try files.contentsOfDirectory(atPath: directory + "/" + shard) {
-            // Gone meanwhile, as it may be while others are at work.
+            // It may be gone by now, if others are at work.
             let attributes = try? files.attributesOfItem(atPath: directory + "/" + shard + "/" + name)
             guard let size = attributes?[.size] as? Int else { continue }
             total.byteCount += size
@@ -28,7 +28,7 @@ func journalRecords(_ directory: String) throws -> [JournalRecord]? {
     }
 }
 
-/// Whether a journal, if there is one, says of the entries' files what is true.
+/// Checks that a journal, if there is one, has the true sizes of the entries' files.
 func checkLedger(_ directory: String) throws {
     guard let records = try journalRecords(directory) else { return }
     var ledger = Ledger(limit: NameSize(byteCount: .max, count: .max))

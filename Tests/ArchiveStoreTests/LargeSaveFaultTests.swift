@@ -35,7 +35,7 @@ import Testing
             let path = directory + "/store"
             try open(kind, path).save(old, forKey: "key", storedAt: .now, expiresAt: nil)
             let faulty = FaultyLayer()
-            let store = try open(kind, path, faulty.layer)
+            let store = try open(kind, path, layer: faulty.layer)
             var failure: StoreError?
             calls = faulty.planning(plan) {
                 do throws(StoreError) {
@@ -57,7 +57,7 @@ import Testing
     private func open(
         _ kind: StoreKind,
         _ path: String,
-        _ layer: FileLayer = FileLayer()
+        layer: FileLayer = FileLayer()
     ) throws -> any ArchiveStore {
         let settings = StoreSettings()
         return switch kind {

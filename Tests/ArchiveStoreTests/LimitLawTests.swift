@@ -6,7 +6,7 @@ import Testing
 
 /// That every store keeps to its limits, as the file system tells.
 @Suite struct LimitLawTests {
-    /// A kind of store, and how to tell from outside what it holds.
+    /// A kind of store, and how its content is counted from outside.
     enum Kind: CaseIterable, Sendable {
         case file, packed
 
@@ -49,7 +49,7 @@ import Testing
             }
         }
 
-        /// Waits for all stores' work in the background, then compares what a journal says of their size with the files.
+        /// Waits for all stores' work in the background, then compares the sizes in a journal with the files.
         func finish(_ stores: [any ArchiveStore], _ path: String) throws {
             for store in stores {
                 (store as? PackedStore)?.finishUpkeep()
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// Two stores with a ledger or an index each are to each other what two processes are.
+    /// Two stores of one process, each with its own ledger or index, stand for two processes.
     @Test(arguments: Kind.allCases, seeds(0..<30))
     func holdForRandomOperationsOfTwoProcesses(kind: Kind, seed: Int) throws {
         try withTemporaryDirectory(inMemory: true) { path in

@@ -32,7 +32,7 @@ import Testing
         return removed.sorted()
     }
 
-    /// Time goes on as it does, and each sweep removes exactly what has become due.
+    /// As time passes, each sweep removes exactly the entries that have become due.
     @Test(arguments: seeds(0..<10)) func aSweepRemovesExactlyWhatIsDue(seed: Int) throws {
         try withTemporaryDirectory { path in
             var random = SeededGenerator(seed: seed)
@@ -77,14 +77,14 @@ import Testing
             _ = try sweep(store, at: 0)
             for key in 0..<20 { try save("later \(key)", in: store, until: 1e6) }
             for key in 0..<20 { try save("never \(key)", in: store) }
-            // Whatever is opened now is damaged, and would be so still if it were not looked at.
+            // A sweep that opened any of these files would find it damaged and move it away.
             for file in entries(in: path) { try writeFile([1], file) }
             for key in 0..<5 { try save("due \(key)", in: store, until: 100) }
             // Nor is any directory listed: a name that would be found there is no entry's at all.
             #expect(try sweep(store, at: 99) == [])
             #expect(try sweep(store, at: 100) == (0..<5).map { "due \($0)" })
             #expect(entries(in: path).count == 40)
-            // The lists of what is due are gone.
+            // The lists of due entries are gone.
             let lists = try FileManager.default.contentsOfDirectory(atPath: path + "/.wheel")
             #expect(lists.compactMap(WheelBucket.init).allSatisfy { $0.start > 100 })
         }
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// What a process leaves that was killed while it worked through a list.
+    /// A process that was killed while it worked through a list leaves the list under a name of its own.
     @Test func whatSomebodyWasWorkingOnIsNotLost() throws {
         try withTemporaryDirectory { path in
             let store = try FileStore(directory: path, create: true)
@@ -125,10 +125,10 @@ import Testing
         }
     }
 
-    /// Somebody else works on the list at the same time, to make it shorter: gives what is still true of it to a new one,
-    /// and deletes the old one.
+    /// Another process shortens the list at the same time: it copies the entries that are still valid to a new list and
+    /// deletes the old one.
     ///
-    /// - Parameter moment: before which call it is done that looks at what lists there are.
+    /// - Parameter moment: the number of the listing of the lists' directory before which it does so.
     @Test(arguments: 1...12) func aListThatSomebodyMakesShorterIsNotMissed(moment: Int) throws {
         try withTemporaryDirectory { path in
             let list = path + "/.tags/" + EntryLists.list(ofTag: "tag")
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    /// A list that is being written anew in the background while its tag is removed.
+    /// A list that is being rewritten in the background while its tag is removed.
     @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
     func aRemovalByTagMissesNothingThatIsListedAnew() throws {
         try withTemporaryDirectory { path in

@@ -11,8 +11,8 @@ import Testing
     private func open(
         _ layout: Layout,
         _ path: String,
-        _ durability: StoreSettings.Durability = .power,
-        _ layer: FileLayer = FileLayer(),
+        durability: StoreSettings.Durability = .power,
+        layer: FileLayer = FileLayer(),
         change: (inout StoreSettings) -> Void = { _ in }
     ) throws -> any ArchiveStore {
         var settings = StoreSettings()
@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: Layout.allCases) func theDeviceIsWaitedForOnce(_ layout: Layout) throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
-            let store = try open(layout, directory + "/cache", .power, faulty.layer)
+            let store = try open(layout, directory + "/cache", durability: .power, layer: faulty.layer)
             _ = store.save(archives(["a", "b"]))
             _ = store.remove(forKeys: ["a", "b"])
             let keys = (0..<100).map { "\($0)" }
@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: Layout.allCases) func withoutDurabilityNothingIsWaitedFor(_ layout: Layout) throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
-            let store = try open(layout, directory + "/cache", .process, faulty.layer)
+            let store = try open(layout, directory + "/cache", durability: .process, layer: faulty.layer)
             _ = store.save(archives(["a"]))
             let keys = (0..<100).map { "\($0)" }
             let waits = waits(faulty) {
@@ -86,11 +86,11 @@ import Testing
         }
     }
 
-    /// No name is given to a file whose bytes are not on the device.
+    /// A file gets its name only after its bytes are on the device.
     @Test func filesAreWaitedForBeforeTheirNames() throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
-            let store = try open(.files, directory + "/cache", .power, faulty.layer)
+            let store = try open(.files, directory + "/cache", durability: .power, layer: faulty.layer)
             let keys = (0..<150).map { "\($0)" }
             let calls = faulty.planning(.nothing) { _ = store.save(archives(keys)) }
             var synchronized: Set<String> = []
@@ -122,12 +122,12 @@ import Testing
         }
     }
 
-    /// Small archives of one call are appended with one write for each segment, whatever the limits, unless a dictionary
-    /// is to be tried between them.
+    /// Small archives of one call are appended with one write for each segment, with or without limits, unless a
+    /// dictionary is to be tried between them.
     @Test(arguments: [nil, 10_000]) func aBatchIsOneWrite(_ countLimit: Int?) throws {
         try withTemporaryDirectory { directory in
             let faulty = FaultyLayer()
-            let store = try open(.packed, directory + "/cache", .process, faulty.layer) {
+            let store = try open(.packed, directory + "/cache", durability: .process, layer: faulty.layer) {
                 $0.countLimit = countLimit
             }
             _ = store.save(archives(["first"]))
@@ -140,7 +140,7 @@ import Testing
     /// process that is killed leaves the first ones. A call with one that cannot be saved still saves the others.
     @Test func archivesStandInTheirOrder() throws {
         try withTemporaryDirectory(inMemory: true) { directory in
-            let store = try open(.packed, directory + "/cache", .process)
+            let store = try open(.packed, directory + "/cache", durability: .process)
             var new = zip(0..., AlikeArchives.make(count: 1_000, seed: 3)).map { index, archive in
                 NewArchive(key: "\(index)", archive: archive, attributes: EntryAttributes(storedAt: .now))
             }
@@ -171,12 +171,12 @@ import Testing
         }
     }
 
-    /// Entries that lie beside each other are read together, and each gives what it gives by itself, also where one is
-    /// damaged or too long to be read with its neighbours.
+    /// Entries next to each other are read together, and each gives the same result as a read of its own, also where
+    /// one is damaged or too long to be read with its neighbours.
     @Test func neighboursAreReadTogether() throws {
         try withTemporaryDirectory(inMemory: true) { directory in
             let faulty = FaultyLayer()
-            let store = try open(.packed, directory + "/cache", .process, faulty.layer)
+            let store = try open(.packed, directory + "/cache", durability: .process, layer: faulty.layer)
             let keys = (0..<50).map { "\($0)" }
             var new = archives(keys)
             var random = SeededGenerator(seed: 8)
@@ -199,7 +199,7 @@ import Testing
                 #expect(try answer.get().map { $0.information.key == key } ?? true)
             }
 
-            // A damaged entry is told once, as by a fetch, and the sound ones come all the same.
+            // A damaged entry is reported once, as by a fetch, and the sound ones are returned all the same.
             let packed = try #require(store as? PackedStore)
             let digest = try packed.key("9").1
             let slot = try #require(packed.current.index.slot(digest))
@@ -230,7 +230,7 @@ import Testing
             let segment = path + "/" + Segment.fileName(1)
             let start: Int
             do {
-                let store = try open(.packed, path, .process)
+                let store = try open(.packed, path, durability: .process)
                 _ = store.save(archives(["first"]))
                 start = try Data(contentsOf: URL(filePath: segment)).count
                 for answer in store.save(new) { _ = try #require(try answer.get()) }
@@ -240,9 +240,9 @@ import Testing
             // The short run cuts each record in one or two places.
             for end in start...bytes.count where isLongRun || end.isMultiple(of: 9) || end == bytes.count {
                 try removeDirectory(path)
-                try open(.packed, path, .process).close()
+                try open(.packed, path, durability: .process).close()
                 try bytes[..<end].write(to: URL(filePath: segment))
-                let store = try open(.packed, path, .process)
+                let store = try open(.packed, path, durability: .process)
                 #expect(try store.fetch(forKey: "first")?.archive == [1, 2, 3])
                 let found = try Set(keys).reduce(into: [:]) { $0[$1] = try store.fetch(forKey: $1)?.archive }
                 let count = (0...new.count).first { count in
@@ -266,7 +266,7 @@ import Testing
             try withTemporaryDirectory(inMemory: true) { directory in
                 var random = SeededGenerator(seed: UInt64(seed))
                 func store(_ name: String) throws -> any ArchiveStore {
-                    try open(layout, directory + name, .process) { settings in
+                    try open(layout, directory + name, durability: .process) { settings in
                         settings.countLimit = countLimit
                         settings.compression = seed.isMultiple(of: 2) ? .stored : .automatic
                         settings.maximumArchiveByteCount = 200_000
@@ -327,7 +327,7 @@ import Testing
     /// A batch of several segments within a limit of bytes, which holds.
     @Test(arguments: Layout.allCases) func aLimitOfBytesHolds(_ layout: Layout) throws {
         try withTemporaryDirectory(inMemory: true) { directory in
-            let store = try open(layout, directory + "/cache", .process) { settings in
+            let store = try open(layout, directory + "/cache", durability: .process) { settings in
                 settings.byteLimit = 200_000
                 settings.compression = .stored
             }
@@ -342,11 +342,11 @@ import Testing
         }
     }
 
-    /// A batch within limits that it exceeds by far: they hold, and what was given up is told.
+    /// A batch that exceeds the limits by far: the limits hold, and each evicted entry is reported.
     @Test(arguments: Layout.allCases, [StoreSettings.Durability.process, .power])
     func limitsHold(_ layout: Layout, _ durability: StoreSettings.Durability) throws {
         try withTemporaryDirectory(inMemory: true) { directory in
-            let store = try open(layout, directory + "/cache", durability) { settings in
+            let store = try open(layout, directory + "/cache", durability: durability) { settings in
                 settings.countLimit = 20
                 settings.compression = .stored
             }
@@ -361,17 +361,19 @@ import Testing
         }
     }
 
-    /// Whatever call to the system fails: what is said to be saved is there, and what is not is as it was or as it was to
-    /// be; likewise what is said to be removed.
+    /// If any call to the system fails, every save or removal that reports success has happened; after a reported failure,
+    /// the key has its old or its new value.
     @Test(arguments: Layout.allCases, [StoreSettings.Durability.process, .power])
     func theAnswersAreRightWhenCallsFail(_ layout: Layout, _ durability: StoreSettings.Durability) throws {
         for removes in [false, true] {
-            let count = try check(layout, durability, removes: removes, .nothing)
+            let count = try check(layout, durability, removes: removes, plan: .nothing)
             #expect(count > 0)
             for index in stride(from: 0, to: count, by: isLongRun ? 1 : 3) {
                 var plans = [EIO, ENOSPC, EINTR].map { FaultyLayer.Plan.once(index, .fail($0)) }
                 plans += [.from(index, .fail(EIO)), .once(index, .shorten(1))]
-                for plan in variants(plans, at: index) { try check(layout, durability, removes: removes, plan) }
+                for plan in variants(plans, at: index) {
+                    try check(layout, durability, removes: removes, plan: plan)
+                }
             }
         }
     }
@@ -384,7 +386,7 @@ import Testing
         _ layout: Layout,
         _ durability: StoreSettings.Durability,
         removes: Bool,
-        _ plan: FaultyLayer.Plan
+        plan: FaultyLayer.Plan
     ) throws -> Int {
         var count = 0
         try withTemporaryDirectory(inMemory: true) { directory in
@@ -392,17 +394,17 @@ import Testing
             let path = directory + "/cache"
             let old: [UInt8] = [1, 1, 1]
             do {
-                let store = try open(layout, path, .process)
+                let store = try open(layout, path, durability: .process)
                 for key in ["a", "b", "c", "d", "other"] {
                     try store.save(old, forKey: key, storedAt: .distantPast, expiresAt: nil)
                 }
             }
             let faulty = FaultyLayer()
-            let store = try open(layout, path, durability, faulty.layer)
+            let store = try open(layout, path, durability: durability, layer: faulty.layer)
             let new = Self.keys.enumerated().map { index, key in
                 NewArchive(key: key, archive: [9, UInt8(index)], attributes: EntryAttributes(storedAt: .now))
             }
-            // What each key may hold, if the last answer for it counts.
+            // The values that each key may have if its last answer counts.
             var allowed: [String: [[UInt8]?]] = [:]
             var failed = false
             count =
@@ -441,11 +443,11 @@ import Testing
         return count
     }
 
-    /// The device fails once, and nobody who appended before that is told that all is well.
+    /// The device fails once, and every save or removal appended before the failure reports it.
     @Test(arguments: Layout.allCases) func whoeverCouldNotBeWaitedForIsTold(_ layout: Layout) throws {
         try withTemporaryDirectory(inMemory: true) { directory in
             let faulty = FaultyLayer(failing: [.synchronize])
-            let store = try open(layout, directory + "/cache", .power, faulty.layer)
+            let store = try open(layout, directory + "/cache", durability: .power, layer: faulty.layer)
             _ = store.save(archives(["first"]))
             _ = faulty.planning(.from(0, .fail(EIO))) {
                 let answers = store.save(archives(["a", "b", "c"]))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Limits of a store in memory; what else holds is in the laws of all stores.
+/// Limits of a store in memory; the laws of all stores cover the rest.
 @Suite struct MemoryStoreTests {
     /// Uses some keys all the time, and hears of evictions.
     private final class User: StoreUser {
@@ -39,7 +39,7 @@ import Testing
             #expect(entries.count <= 20, "seed \(seed), step \(step)")
             #expect(entries.reduce(0) { $0 + $1.archiveByteCount } <= 10_000, "seed \(seed), step \(step)")
         }
-        // Every entry that is not there was told as evicted.
+        // Every entry that is gone was reported as evicted.
         let there = Set(try entries(of: store).map(\.key))
         #expect(saved.subtracting(there).subtracting(user.evicted.withLock { $0 }).isEmpty)
         #expect(!there.isEmpty)

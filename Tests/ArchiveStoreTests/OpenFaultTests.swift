@@ -4,9 +4,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What is left of a store's promises when calls fail while it is opened, or where it may not write at all.
+/// A store's promises when calls fail while it is opened, or where it may not write at all.
 @Suite struct OpenFaultTests {
-    /// What is at the store's path before.
+    /// The state of the store's path before the test.
     enum Place: CaseIterable, Sendable {
         case nothing, emptyDirectory, store
     }
@@ -77,7 +77,7 @@ import Testing
 
     // MARK: Directories that may not be used as usual
 
-    /// A store whose calls fail as `failing` says, beside what is on disk: the entries "key" and "damaged".
+    /// A store whose calls fail as `failing` says, on a directory with the entries "key" and "damaged".
     private func withStore(
         failing number: Int32,
         _ operations: Set<FileLayer.Operation>,

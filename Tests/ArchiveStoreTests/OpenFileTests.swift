@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What an open file tells of itself.
+/// The attributes of an open file.
 @Suite struct OpenFileTests {
     @Test func tellsHowManyNamesItHasAndHowLongItIs() throws {
         try withTemporaryDirectory { path in
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// A file may seem to be endless; only what was written is worth reading.
+    /// A file may have a huge length; only the ranges that were written are worth reading.
     @Test func tellsWhereItsBytesAre() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let directory = try Directory(path: path, layer: FileLayer())

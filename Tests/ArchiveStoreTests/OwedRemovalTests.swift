@@ -4,9 +4,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Removals whose records could not be appended, or may be lost: they are owed, to other processes and to the device.
+/// Removals that other processes or the device may not have: their records could not be appended, or may be lost.
 @Suite struct OwedRemovalTests {
-    private static func store(_ path: String, _ settings: StoreSettings, _ fault: Fault) throws -> PackedStore {
+    private static func store(_ path: String, _ settings: StoreSettings, fault: Fault) throws -> PackedStore {
         try PackedStore(directory: path, create: true, settings: settings, layer: fault.layer) {
             KeyDigest(hashing: $0)
         }
@@ -71,7 +71,7 @@ import Testing
         try withTemporaryDirectory(inMemory: true) { path in
             let settings = StoreSettings(byteLimit: 1_000_000)
             let fault = Fault()
-            let store = try Self.store(path, settings, fault)
+            let store = try Self.store(path, settings, fault: fault)
             let keys = (0..<1_000).map { String($0) + String(repeating: "-", count: 900) }
             for key in keys { try store.save([1], forKey: key) }
             store.finishUpkeep()
@@ -95,7 +95,7 @@ import Testing
 
     enum Call: CaseIterable { case removeAll, removeTagged, removeOne }
 
-    /// Segments with entries were given up, and the floor that says so could not be appended.
+    /// Segments with entries were dropped, and the floor that says so could not be appended.
     @Test(arguments: Call.allCases) func aRemovalReturnsOnceOthersSeeTheEntriesGone(call: Call) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             var settings = StoreSettings(countLimit: 1_000)
@@ -109,7 +109,7 @@ import Testing
             #expect(try other.fetch(forKey: "key 1") != nil)
             settings.minimumFreeByteCount = 1 << 60
             let fault = Fault()
-            let store = try Self.store(path, settings, fault)
+            let store = try Self.store(path, settings, fault: fault)
             fault.set { $0.operation == .write && $0.name == Segment.fileName(2) }
             #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
             fault.set(nil)
@@ -130,14 +130,14 @@ import Testing
     enum Repetition: CaseIterable { case one, many, inALogOpenedAnew }
 
     /// The wait for the device has failed, so the record may be lost: the same call, repeated, must not find that nothing is
-    /// to do. Other records are on the device meanwhile.
+    /// to do. Other records are on the device by then.
     @Test(arguments: Repetition.allCases, [true, false])
     func aRepeatedRemovalIsAppendedAgain(repetition: Repetition, many: Bool) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let fault = Fault()
             var settings = StoreSettings()
             settings.durability = .power
-            let store = try Self.store(path, settings, fault)
+            let store = try Self.store(path, settings, fault: fault)
             for key in ["a", "b", "c"] { try store.save([1], forKey: key) }
             func remove(many: Bool) throws {
                 if !many {
@@ -148,7 +148,7 @@ import Testing
             }
             fault.set { $0.operation == .synchronize }
             #expect(throws: StoreError.self) { try remove(many: many) }
-            // The lock that cannot be given back has the log opened anew.
+            // The log is opened again, because its lock cannot be released.
             fault.set { repetition == .inALogOpenedAnew && $0.operation == .unlock }
             try store.save([2], forKey: "b")
             fault.set(nil)
@@ -169,7 +169,7 @@ import Testing
             var settings = StoreSettings()
             settings.durability = .power
             settings.followsOthers = true
-            let store = try Self.store(path, settings, fault)
+            let store = try Self.store(path, settings, fault: fault)
             var random = SeededGenerator(seed: 5)
             try store.save(random.bytes(1_000), forKey: "key")
             for number in 0..<30 { try store.save(random.bytes(8_000), forKey: "other \(number)") }
@@ -204,7 +204,7 @@ import Testing
 
     /// A store that gives up the first segment, and finds no room for the floor that says so.
     struct GivenUpSegment {
-        /// Open meanwhile; `other` has read an entry of the segment.
+        /// Open all the time; `other` has read an entry of the segment.
         let (first, other): (PackedStore, PackedStore)
         let store: PackedStore
         let fault = Fault()
@@ -216,14 +216,14 @@ import Testing
             other = try PackedStore(directory: path, create: true, settings: settings)
             #expect(try other.fetch(forKey: "key 1") != nil)
             settings.minimumFreeByteCount = 1 << 60
-            let store = try OwedRemovalTests.store(path, settings, fault)
+            let store = try OwedRemovalTests.store(path, settings, fault: fault)
             self.store = store
             fault.setNumbers { $0.operation == .write && $0.name == Segment.fileName(2) ? ENOSPC : nil }
             #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
         }
     }
 
-    /// Segments with entries were given up, and the floor that says so found no room: the log that owes it is left.
+    /// Segments with entries were dropped, and the floor that says so found no room: the log that owes it is left.
     @Test(arguments: [true, false]) func anOwedFloorOutlivesItsLog(byClosing: Bool) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let given = try GivenUpSegment(path)

@@ -4,11 +4,12 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What a packed store makes of files of which a byte is another one, or which are shorter than they were.
+/// A packed store with a file in which one byte is changed or from whose end bytes are missing.
 ///
-/// Whatever is damaged, no key ever has a value that it did not have at last: neither an older one nor one that was
-/// removed. There is one exception: a log whose end is missing, or has more than one bit changed in the head of a last
-/// record, is the log that it was before, unless a snapshot is there that knows of what is missing. `TYPED_CACHE_EXHAUSTIVE=1` tries every byte and every length.
+/// No damage gives a key a value other than its last one: neither an older value nor the value of a removed entry. One
+/// exception: a log whose end is missing, or whose last record has more than one changed bit in its head, reads as the
+/// log before that record, unless a snapshot knows of the missing part. `TYPED_CACHE_EXHAUSTIVE=1` tries every byte and
+/// every length.
 @Suite struct PackedDamageTests {
     private static let isExhaustive = ProcessInfo.processInfo.environment["TYPED_CACHE_EXHAUSTIVE"] == "1"
     private static let masks: [UInt8] = [0x01, 0x20, 0x80, 0xff]
@@ -32,7 +33,7 @@ import Testing
                         damaged[position] ^= mask
                         try directory.write(to: path, changing: name, to: damaged)
                         let place: Comment = "\(snapshot), \(name), byte \(position) ^ \(mask)"
-                        try check(directory, path, name, position, mask, place)
+                        try check(directory, at: path, file: name, position: position, mask: mask, place)
                     }
                 }
             }
@@ -41,10 +42,10 @@ import Testing
 
     private func check(
         _ directory: PackedDirectory,
-        _ path: String,
-        _ name: String,
-        _ position: Int,
-        _ mask: UInt8,
+        at path: String,
+        file name: String,
+        position: Int,
+        mask: UInt8,
         _ place: Comment
     ) throws {
         if name == "format" {
@@ -53,7 +54,7 @@ import Testing
             return
         }
         let store = try PackedDirectory.open(path)
-        // Even if it cannot be told whose record it was.
+        // Even if the record's key is unreadable.
         if directory.isAtEnd(name, position) { #expect(try damageCount(store) == 1, place) }
         let answers = try directory.answers(store, place)
         let touched = directory.steps.filter { $0.file == name && $0.bytes.contains(position) }.map(\.key)
@@ -66,7 +67,7 @@ import Testing
         let differences = directory.differences(answers, from: values)
         #expect(differences.isSubset(of: touched), place)
         #expect(directory.wrong(answers, than: values) == [], place)
-        try checkAfterwards(directory, path, answers, values, place)
+        try checkAfterwards(directory, at: path, former: answers, values: values, place)
     }
 
     /// Of several records at the end, each with one bit changed in its head, every one is found.
@@ -79,7 +80,7 @@ import Testing
                 let last = directory.steps.suffix(count)
                 try checkEnd(
                     directory,
-                    parent + "/cache",
+                    at: parent + "/cache",
                     damaged: last,
                     damageCount: Set(last.map(\.key)).count,
                     "\(snapshot), the last \(count), round \(round)"
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    /// How the log goes on behind damaged records.
+    /// How the log goes on after damaged records.
     enum Ending: CaseIterable {
         /// By a record that is not there to its end.
         case cutRecord
@@ -98,7 +99,7 @@ import Testing
         case zeros
     }
 
-    /// A write that was cut short is no damage, also behind damaged records.
+    /// A write that was cut short is no damage, also after damaged records.
     @Test(arguments: [PackedDirectory.Snapshot.stale, .none], Ending.allCases)
     func aCutWriteBehindDamageIsNone(snapshot: PackedDirectory.Snapshot, ending: Ending) throws {
         let directory = try PackedDirectory(snapshot)
@@ -108,7 +109,7 @@ import Testing
             for round in 0..<4 {
                 try checkEnd(
                     directory,
-                    parent + "/cache",
+                    at: parent + "/cache",
                     upTo: cut.bytes.lowerBound,
                     damaged: damaged,
                     damageCount: Set(damaged.map(\.key)).count,
@@ -135,7 +136,7 @@ import Testing
             for round in 0..<4 {
                 try checkEnd(
                     directory,
-                    parent + "/cache",
+                    at: parent + "/cache",
                     damaged: damaged,
                     formerly: unknown,
                     damageCount: Set(damaged.map(\.key)).count + 1,
@@ -167,7 +168,7 @@ import Testing
     ///   - former: the record of which the key is not, and has its former value.
     private func checkEnd(
         _ directory: PackedDirectory,
-        _ path: String,
+        at path: String,
         upTo end: Int = .max,
         damaged: ArraySlice<PackedDirectory.Step>,
         formerly former: PackedDirectory.Step? = nil,
@@ -192,7 +193,7 @@ import Testing
         #expect(directory.differences(answers, from: values).isSubset(of: keys), place)
         for key in keys { #expect(answers[key] == .damaged, "\(key), \(place)") }
         _ = consume store
-        try checkAfterwards(directory, path, answers, values, place)
+        try checkAfterwards(directory, at: path, former: answers, values: values, place)
     }
 
     /// A floor that is damaged is no damaged entry, and the entries that it hides do not come back.
@@ -264,12 +265,12 @@ import Testing
         }
     }
 
-    /// The store goes on: with what it had, with or without its index.
+    /// The store can still be used, with its old content, with or without its index.
     private func checkAfterwards(
         _ directory: PackedDirectory,
-        _ path: String,
-        _ former: [String: PackedDirectory.Answer],
-        _ values: [String: [UInt8]],
+        at path: String,
+        former: [String: PackedDirectory.Answer],
+        values: [String: [UInt8]],
         _ place: Comment
     ) throws {
         do {
@@ -320,14 +321,14 @@ import Testing
                     }
                     if name.hasSuffix("segment") {
                         _ = consume store
-                        try checkAfterwards(directory, path, answers, values, place)
+                        try checkAfterwards(directory, at: path, former: answers, values: values, place)
                     }
                 }
             }
         }
     }
 
-    /// What is left of a record may be as long as a seal.
+    /// A record that was cut off may have the length of a seal.
     @Test func aRecordThatWasCutOffIsNoSeal() throws {
         let directory = try PackedDirectory(.none)
         try withTemporaryDirectory(inMemory: true) { parent in
@@ -357,17 +358,17 @@ import Testing
                 let answers = try directory.answers(PackedDirectory.open(path), place)
                 var values = directory.values
                 if name == "index" { #expect(directory.differences(answers, from: values) == [], place) }
-                // A log without its last segment is the one that it was before, unless the snapshot goes further.
+                // A log without its last segment reads as before that segment, unless the snapshot goes further.
                 if name == directory.segments.last, !directory.isBehindSnapshot(name, 0) {
                     values = directory.values(upTo: 0)
                 }
                 #expect(directory.wrong(answers, than: values) == [], place)
-                try checkAfterwards(directory, path, answers, values, place)
+                try checkAfterwards(directory, at: path, former: answers, values: values, place)
             }
         }
     }
 
-    /// What is missing at the end is written down with the next record; with a later one if there is no room.
+    /// The next record notes the loss of the log's end; a later one does if there is no room.
     @Test func aLossThatIsWrittenLateTakesNothingThatWasSavedSince() throws {
         let directory = try PackedDirectory(.none)
         let last = try #require(directory.steps.last)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import ArchiveStore
 
-/// The files of a packed store of many small segments, and what each of its records did.
+/// The files of a packed store of many small segments, and the effect of each of its records.
 ///
-/// Two hundred keys, some of them saved over and some removed; the store was left at its end, or killed.
+/// It has two hundred keys, some of them saved over and some removed; the store was closed at its end, or killed.
 struct PackedDirectory: Sendable {
-    /// What snapshot is in it.
+    /// The snapshot in it.
     enum Snapshot: CaseIterable, Sendable {
         /// It has everything.
         case fresh
@@ -17,7 +17,7 @@ struct PackedDirectory: Sendable {
         case none
     }
 
-    /// A record, where it is, and what its key had from then on.
+    /// A record, its place, and the value of its key from then on.
     struct Step {
         let file: String
         let bytes: Range<Int>
@@ -28,7 +28,7 @@ struct PackedDirectory: Sendable {
     let snapshot: Snapshot
     let files: [String: [UInt8]]
     let steps: [Step]
-    /// What every key has at the end.
+    /// The value of every key at the end.
     let values: [String: [UInt8]]
     let keys: [String]
     /// Where the snapshot ends.
@@ -126,7 +126,7 @@ struct PackedDirectory: Sendable {
     /// The names of the segments, in their order.
     var segments: [String] { files.keys.filter { Segment.number($0) != nil }.sorted() }
 
-    /// What every key had when the log had come to a place in the last segment.
+    /// The value of every key when the log had come to a place in the last segment.
     func values(upTo end: Int) -> [String: [UInt8]] {
         var values: [String: [UInt8]] = [:]
         for step in steps where step.file != segments.last || step.bytes.upperBound <= end {
@@ -135,7 +135,7 @@ struct PackedDirectory: Sendable {
         return values
     }
 
-    /// Writes the files to a directory, in place of what is there.
+    /// Writes the files to a directory, in place of its content.
     func write(to path: String, changing name: String? = nil, to bytes: [UInt8]? = nil) throws {
         if FileManager.default.fileExists(atPath: path) { try removeDirectory(path) }
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -143,7 +143,7 @@ struct PackedDirectory: Sendable {
         if let name, let bytes { try writeFile(bytes, path + "/" + name) }
     }
 
-    // MARK: What is found
+    // MARK: Answers
 
     enum Answer: Equatable, Sendable {
         case value([UInt8])
@@ -182,7 +182,7 @@ struct PackedDirectory: Sendable {
         return answers
     }
 
-    /// Those keys that do not have what they should.
+    /// The keys whose answer differs from their value.
     func differences(_ answers: [String: Answer], from values: [String: [UInt8]]) -> Set<String> {
         Set(keys.filter { answers[$0] != values[$0].map { .value($0) } ?? .nothing })
     }

@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// A store that has not come to the last segment begins it anew when its file is gone.
+    /// A store that has not come to the last segment begins it again when its file is gone.
     @Test func aRemovedEndCostsNoLaterSave() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let behind = try open(path)
@@ -179,9 +179,9 @@ import Testing
         }
     }
 
-    // MARK: Segments that were given up
+    // MARK: Dropped segments
 
-    /// A process is killed before there is room for the floor of a segment that it has given up.
+    /// A process is killed before there is room for the floor of a segment that it has dropped.
     @Test func entriesOfARemovedSegmentAreGoneWithoutAFloor() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let given = try OwedRemovalTests.GivenUpSegment(path)

@@ -22,7 +22,7 @@ import Testing
 
     @Test(arguments: FaultScenario.all + FaultScenario.walks + PackedFaultTests.upkeep, PackedFaultTests.usages)
     func nothingIsLostWhenCallsFail(scenario: FaultScenario, usage: Usage) throws {
-        let count = try check(scenario, usage, .nothing)
+        let count = try check(scenario, usage, plan: .nothing)
         // The short run tries an eighth of the calls, a sixteenth in the usages that differ from the first one in details.
         let step = isLongRun ? 1 : usage == .cold ? 8 : 16
         for index in stride(from: 0, to: count, by: step) {
@@ -34,14 +34,14 @@ import Testing
             plans += lasting.map { .from(index, .fail($0)) }
             plans.append(.once(index, .shorten(1)))
             for plan in variants(plans, at: index / step) {
-                try check(scenario, usage, plan)
+                try check(scenario, usage, plan: plan)
             }
         }
-        try check(scenario, usage, .from(0, .shorten(1)))
+        try check(scenario, usage, plan: .from(0, .shorten(1)))
     }
 
-    /// What a packed store does besides.
-    /// The short run tries the usage with the most calls, and the one in which most is decided by keys.
+    /// Operations that only a packed store has.
+    /// The short run tries the usage with the most calls, and the one with the most decisions by keys.
     static let usages: [Usage] = isLongRun ? Usage.allCases : [.cold, .colliding]
 
     static let upkeep = [
@@ -51,7 +51,7 @@ import Testing
 
     /// - Returns: how many calls were made.
     @discardableResult
-    private func check(_ scenario: FaultScenario, _ usage: Usage, _ plan: FaultyLayer.Plan) throws -> Int {
+    private func check(_ scenario: FaultScenario, _ usage: Usage, plan: FaultyLayer.Plan) throws -> Int {
         var count = 0
         try withTemporaryDirectory(inMemory: true) { directory in
             let path = directory + "/cache"
@@ -59,7 +59,7 @@ import Testing
             try prepare(scenario, usage, at: path)
             do {
                 let faulty = FaultyLayer()
-                let store = try open(path, usage, scenario.durability, faulty.layer)
+                let store = try open(path, usage, durability: scenario.durability, layer: faulty.layer)
                 if usage == .warm {
                     try store.current.beginSegment()
                     for (key, _) in FaultScenario.archives { _ = try? store.peek(forKey: key) }
@@ -71,7 +71,7 @@ import Testing
                     } catch let error as StoreError {
                         failure = error
                     }
-                    // What it began in the background meets the same faults.
+                    // Its work in the background meets the same faults.
                     store.finishUpkeep()
                 }.count
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
@@ -90,8 +90,8 @@ import Testing
     private func open(
         _ path: String,
         _ usage: Usage,
-        _ durability: StoreSettings.Durability = .process,
-        _ layer: FileLayer = FileLayer()
+        durability: StoreSettings.Durability = .process,
+        layer: FileLayer = FileLayer()
     ) throws -> PackedStore {
         var settings = StoreSettings()
         settings.durability = durability

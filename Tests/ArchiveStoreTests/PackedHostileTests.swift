@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What a packed store makes of files that are no store's, or made to mislead it.
+/// A packed store with foreign files, or with files that were made to mislead it.
 @Suite struct PackedHostileTests {
     private func withStore(_ body: (String, PackedDirectory) throws -> Void) throws {
         try withTemporaryDirectory(inMemory: true) { parent in
@@ -15,7 +15,8 @@ import Testing
     }
 
     /// No wrong value; and the store can be used.
-    private func check(_ path: String, _ directory: PackedDirectory, isWhole: Bool = false, _ place: Comment) throws
+    private func check(_ path: String, against directory: PackedDirectory, isWhole: Bool = false, _ place: Comment)
+        throws
     {
         let store = try PackedDirectory.open(path)
         let answers = try directory.answers(store, place)
@@ -32,7 +33,7 @@ import Testing
             for name in ["1.segment", "00000001.SEGMENT", "00000000.segment", "ffffffff.segment", "x", "index~"] {
                 try writeFile([1, 2, 3], path + "/" + name)
             }
-            try check(path, directory, isWhole: true, "foreign files")
+            try check(path, against: directory, isWhole: true, "foreign files")
             #expect(try readFile(path + "/x") == [1, 2, 3])
         }
     }
@@ -105,7 +106,7 @@ import Testing
                 let handle = try #require(FileHandle(forWritingAtPath: path + "/" + file))
                 try handle.truncate(atOffset: 1 << 30)
                 try handle.close()
-                try check(path, directory, isWhole: name != "middle", "\(name)")
+                try check(path, against: directory, isWhole: name != "middle", "\(name)")
             }
         }
     }
@@ -201,9 +202,9 @@ import Testing
                 for name in directory.segments.prefix(2) + directory.segments.suffix(2) {
                     let bytes = directory.files[name] ?? []
                     try directory.write(to: path, changing: name, to: bytes + garbage)
-                    try check(path, directory, "\(name) and \(piece)")
+                    try check(path, against: directory, "\(name) and \(piece)")
                     try directory.write(to: path, changing: name, to: garbage)
-                    try check(path, directory, "\(piece) for \(name)")
+                    try check(path, against: directory, "\(piece) for \(name)")
                 }
             }
         }
@@ -250,7 +251,7 @@ import Testing
                 index.store(.max, at: 32 + Int.random(in: 0..<256, using: &random) * 12)
             }
             try directory.write(to: path, changing: "index", to: index.sealed())
-            try check(path, directory, isWhole: seed % 2 == 1, "seed \(seed)")
+            try check(path, against: directory, isWhole: seed % 2 == 1, "seed \(seed)")
             let opened = try PackedDirectory.open(path)
             #expect(try opened.removeDamagedEntries() >= 0)
             #expect(try opened.compact() >= 0)
@@ -297,7 +298,7 @@ import Testing
     }
 }
 
-/// The bytes of an index whose parts are changed and whose checksums are made anew.
+/// The bytes of an index with changed parts and new checksums to match.
 private struct RewrittenIndex {
     private var bytes: [UInt8]
     private static let directory = 32

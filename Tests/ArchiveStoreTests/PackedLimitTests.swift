@@ -7,7 +7,7 @@ import Testing
 
 /// That a packed store keeps to its limits where that is hard, and which entries it evicts.
 @Suite struct PackedLimitTests {
-    /// What says that a victim was removed may be longer than what it is removed for.
+    /// The record of a victim's removal may be longer than the entry that the victim makes room for.
     @Test(.timeLimit(.minutes(1)), arguments: seeds(0..<8)) func holdTogetherForLongKeys(seed: Int) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             var random = SeededGenerator(seed: seed)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// Where nothing but its own segment can be given up.
+    /// Where no segment but its own can be dropped.
     @Test func whatIsRemovedIsNotEvicted() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let store = try PackedStore(directory: path, create: true, settings: StoreSettings(byteLimit: 2_000))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    // MARK: What goes first
+    // MARK: The order of eviction
 
     private final class User: StoreUser {
         private let inUse: Set<String>
@@ -155,7 +155,7 @@ import Testing
         }
     }
 
-    /// Who is fetched all the time gives way as well, if there is nobody else.
+    /// Entries that are fetched all the time are evicted as well, if there are no others.
     @Test func theCountHoldsWhileAllIsBeingFetched() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let store = try PackedStore(directory: path, create: true, settings: StoreSettings(countLimit: 2))
@@ -217,7 +217,7 @@ import Testing
             store.setUser(user)
             let error = #expect(throws: StoreError.self) { try store.save([1], forKey: "new") }
             #expect(error?.errorNumber == ENOSPC)
-            // All that could be given up was.
+            // Every entry that could be evicted was evicted.
             #expect(try store.keys().isEmpty)
             #expect(Set(user.evicted) == Set((0..<10).map { "key \($0)" }))
         }
@@ -226,9 +226,9 @@ import Testing
     // MARK: Entries in no segment
 
     enum Loss: CaseIterable {
-        /// There are other bytes behind the last record.
+        /// There are other bytes after the last record.
         case damagedEnd
-        /// The index knows of records behind the end of the last segment.
+        /// The index knows of records after the end of the last segment.
         case missingEnd
         /// Another process without room for a removal wrote that over the entry's record.
         case removedInPlace
@@ -393,7 +393,7 @@ import Testing
         }
     }
 
-    /// The file of a segment is deleted under the store: the clock goes on behind it.
+    /// The file of a segment is deleted while the store is open: the clock goes on after it.
     @Test(arguments: [UInt32(1), 2]) func theLimitOfEntriesHoldsWithoutASegment(number: UInt32) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let settings = StoreSettings(countLimit: 100)

@@ -28,7 +28,7 @@ import Testing
         group.wait()
     }
 
-    /// Whether anybody has the lock.
+    /// Whether any process has the lock.
     private func isLocked(_ path: String) throws -> Bool {
         let directory = try Directory(path: path, layer: FileLayer())
         do {
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// What is shared with others waits for the device, and fails for all of them.
+    /// Saves that share a wait for the device return after it, and all fail if it fails.
     @Test func aSaveReturnsOnlyIfTheDeviceHasIt() throws {
         try withTemporaryDirectory { path in
             // Odd while waiting for the device fails.
@@ -139,7 +139,8 @@ import Testing
                     switch result {
                     case .success where isJudged && !before.isMultiple(of: 2):
                         faults.add("\(number) \(step) was saved, but not waited for")
-                    // What was appended while a wait failed fails with it; after one that did not, none does any more.
+                    // A save that was appended while a wait failed fails; once a save has succeeded again, no later one
+                    // may.
                     case .failure(let error) where isJudged && before == savedEpoch:
                         faults.add("\(number) \(step) failed: \(error)")
                     case .success where isJudged: savedEpoch = before
@@ -182,7 +183,7 @@ import Testing
                 }
             }
             #expect(faults.all == [])
-            // Eleven, if nobody were ever late; nearly twenty, if all who are served were late for the next.
+            // Eleven waits if no save came too late for the next one; nearly twenty if each save missed it.
             #expect(waits.load(ordering: .relaxed) < 15)
             waits.store(0, ordering: .relaxed)
             for step in 0..<3 { try save("\(step)", "alone", in: store) }
@@ -190,7 +191,7 @@ import Testing
         }
     }
 
-    /// The system tells a failure once, and whose bytes it was about nobody knows.
+    /// The system reports a failed write once, and does not say which bytes were lost.
     @Test func whatWasAppendedWhileAWaitFailedFailsToo() throws {
         try withTemporaryDirectory { path in
             let opened = Mutex<PackedStore?>(nil)
@@ -227,7 +228,7 @@ import Testing
         }
     }
 
-    /// Room is made for the next save whatever became of the ones before.
+    /// The next save gets room even if earlier ones failed.
     @Test func aDeviceThatFailedForAWhileIsUsedAgain() throws {
         try withTemporaryDirectory { path in
             let fails = Atomic<Bool>(false)
@@ -258,7 +259,7 @@ import Testing
         }
     }
 
-    /// A snapshot is written while others save: whoever opens the store then finds what was there at some time since.
+    /// A snapshot is written while others save: a store opened from it finds the content of some later moment.
     @Test func aSnapshotStopsNobodyAndMissesNothing() throws {
         try withTemporaryDirectory(inMemory: true) { parent in
             let path = parent + "/cache"
@@ -281,7 +282,13 @@ import Testing
                         return
                     }
                     for round in 0..<20 {
-                        try checkCopy(of: store, path, parent + "/copy-\(round)", counters, faults)
+                        try checkCopy(
+                            of: store,
+                            at: path,
+                            to: parent + "/copy-\(round)",
+                            counters: counters,
+                            faults: faults
+                        )
                     }
                 } catch {
                     faults.add("\(error)")
@@ -293,10 +300,10 @@ import Testing
 
     private func checkCopy(
         of store: PackedStore,
-        _ path: String,
-        _ copy: String,
-        _ counters: borrowing Mutex<[Int]>,
-        _ faults: Faults
+        at path: String,
+        to copy: String,
+        counters: borrowing Mutex<[Int]>,
+        faults: Faults
     ) throws {
         try store.current.snapshots.write()
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
@@ -309,7 +316,7 @@ import Testing
         let other = try PackedStore(directory: copy, create: false)
         for key in before.indices {
             let found = try value("\(key)", in: other).flatMap { Int($0) } ?? -1
-            // One more may be there whose save has not returned.
+            // The value may be one ahead: its save has not returned yet.
             if !(before[key]...(after[key] + 1)).contains(found) {
                 faults.add("key \(key) is \(found), not \(before[key]) to \(after[key])")
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Segments that are given up take nothing with them that is of use.
+/// Dropped segments take nothing useful with them.
 @Suite struct PackedReclaimTests {
     private static let keys = (0..<300).map { "key \($0)" }
 

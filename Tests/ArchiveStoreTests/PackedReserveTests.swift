@@ -6,7 +6,7 @@ import Testing
 @testable import ArchiveStore
 
 #if os(Linux)
-    /// That a packed store on a full volume can use the room of what was removed, by means of its reserve.
+    /// A packed store on a full volume can use the room of removed entries, by means of its reserve.
     @Suite(.enabled(if: SmallVolume.isPossible, "a small volume cannot be mounted here, which takes root"))
     struct PackedReserveTests {
         /// Saves an entry, and says how long it is.
@@ -17,7 +17,7 @@ import Testing
             in store: PackedStore,
             attempts: Int = 20
         ) throws(StoreError) -> Int {
-            // What is done in the background takes room while it lasts.
+            // Work in the background takes room while it lasts.
             defer { store.finishUpkeep() }
             let attributes = EntryAttributes(storedAt: .now)
             for _ in 1..<attempts {
@@ -33,11 +33,11 @@ import Testing
             return try store.save(archive, forKey: key, attributes: attributes, if: nil)?.storedByteCount ?? 0
         }
 
-        /// Saves entries until one finds no room, and says how long each is on disk, and what is in them.
+        /// Saves entries until one finds no room, and returns the length on disk and the archive of each.
         private func fill(
             _ store: PackedStore,
             _ lengths: ClosedRange<Int>,
-            _ random: inout SeededGenerator
+            using random: inout SeededGenerator
         ) throws -> (sizes: [String: Int], archives: [String: [UInt8]]) {
             var sizes: [String: Int] = [:]
             var archives: [String: [UInt8]] = [:]
@@ -85,7 +85,7 @@ import Testing
             removing count: Int,
             _ random: inout SeededGenerator
         ) throws {
-            let (sizes, archives) = try fill(store, lengths, &random)
+            let (sizes, archives) = try fill(store, lengths, using: &random)
             var saved = archives
             // From everywhere but the first segment, all of which has to be moved first.
             let later = (sizes.count / 8..<sizes.count).shuffled(using: &random).map { "key \($0)" }
@@ -110,7 +110,7 @@ import Testing
                 }
                 #expect(used > room * 3 / 4)
             }
-            // What was moved is still what it was.
+            // The entries that were moved are intact.
             for (key, archive) in saved { #expect(try store.fetch(forKey: key)?.archive == archive) }
         }
 
@@ -133,7 +133,7 @@ import Testing
             }
         }
 
-        /// What of the removed bytes need not find room again: less than that is not worth writing anything anew.
+        /// The bytes of removed entries that need not become free: rewriting a segment for fewer does not pay.
         private static let rest = 1 << 15
         /// By how much an entry is longer when it was moved: by its serial, in these small stores.
         private static let growth = 4
@@ -145,7 +145,7 @@ import Testing
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 11)
-                var (sizes, archives) = try fill(open(cache), 100...600, &random)
+                var (sizes, archives) = try fill(open(cache), 100...600, using: &random)
                 let reserve = reserveByteCount(cache)
                 let removed = choice.keys(of: sizes.count)
                 try remove(removed, at: cache)
@@ -153,7 +153,7 @@ import Testing
 
                 let removedByteCount = removed.reduce(0) { $0 + sizes[$1]! }
                 let room = removedByteCount - archives.count * Self.growth - Self.rest
-                let (used, refusal) = try refill(room, at: cache, &archives, &random)
+                let (used, refusal) = try refill(room, at: cache, &archives, using: &random)
                 // The reserve grows where so much is free that it was too short for the segments.
                 let grown = reserveByteCount(cache) - reserve
                 let step = room / 64
@@ -180,7 +180,7 @@ import Testing
                     try store.close()
                 }
                 let index = try readFile(cache + "/index").count
-                let (sizes, others) = try fill(open(cache), 100...600, &random)
+                let (sizes, others) = try fill(open(cache), 100...600, using: &random)
                 archives.merge(others) { $1 }
                 #expect(try readFile(cache + "/index").count == index)
 
@@ -189,7 +189,7 @@ import Testing
                 for key in removed { archives[key] = nil }
                 let moved = archives.count * Self.growth
                 let room = removed.reduce(0) { $0 + sizes[$1]! } + index - moved - Self.rest
-                let (used, refusal) = try refill(room, at: cache, &archives, &random)
+                let (used, refusal) = try refill(room, at: cache, &archives, using: &random)
                 #expect(used >= room, "\(String(describing: refusal))")
                 #expect(!FileManager.default.fileExists(atPath: cache + "/index"))
                 try check(archives, without: removed, at: cache)
@@ -204,7 +204,7 @@ import Testing
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 14)
-                var (sizes, archives) = try fill(open(cache), 100...600, &random)
+                var (sizes, archives) = try fill(open(cache), 100...600, using: &random)
                 let removed = Choice.tail.keys(of: sizes.count)
                 let other = try open(cache)
                 for key in sizes.keys { #expect(try other.fetch(forKey: key) != nil) }
@@ -217,20 +217,20 @@ import Testing
                 let kept = segments * 2 * Segment.blockByteCount
                 let moved = archives.count * Self.growth
                 let room = removed.reduce(0) { $0 + sizes[$1]! } - kept - moved - Self.rest
-                let (used, refusal) = try refill(room, at: cache, &archives, &random)
+                let (used, refusal) = try refill(room, at: cache, &archives, using: &random)
                 #expect(used >= room, "\(String(describing: refusal))")
                 for (key, archive) in archives { #expect(try other.fetch(forKey: key)?.archive == archive) }
                 for key in removed { #expect(try other.fetch(forKey: key) == nil) }
             }
         }
 
-        /// What is free is for entries, where the index would take much of it.
+        /// Free room is for entries, where the index would take much of it.
         @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
         func noIndexIsWrittenWhereLittleIsFree() throws {
             try SmallVolume.mount("size=4m") { path, remount in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 15)
-                let keys = try fill(open(cache), 100...600, &random).sizes.keys.shuffled(using: &random)
+                let keys = try fill(open(cache), 100...600, using: &random).sizes.keys.shuffled(using: &random)
                 // A tenth is more than the index takes.
                 try remove(Array(keys.prefix(keys.count / 10)), at: cache)
                 try open(cache).compact()
@@ -248,7 +248,7 @@ import Testing
             try SmallVolume.mount("size=2m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 16)
-                let filled = try fill(open(cache), 100...600, &random)
+                let filled = try fill(open(cache), 100...600, using: &random)
                 var archives = filled.archives
                 let removed = Choice.scattered.keys(of: filled.sizes.count)
                 try remove(removed, at: cache)
@@ -270,7 +270,7 @@ import Testing
             try SmallVolume.mount("size=2m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 17)
-                let (sizes, archives) = try fill(open(cache), 100...600, &random)
+                let (sizes, archives) = try fill(open(cache), 100...600, using: &random)
                 try remove(Choice.middle.keys(of: sizes.count), at: cache)
 
                 let isArmed = Atomic<Bool>(false)
@@ -312,7 +312,7 @@ import Testing
             _ room: Int,
             at path: String,
             _ archives: inout [String: [UInt8]],
-            _ random: inout SeededGenerator
+            using random: inout SeededGenerator
         ) throws -> (used: Int, refusal: StoreError?) {
             var used = 0
             while used < room {
@@ -339,13 +339,13 @@ import Testing
             try store.current.space.byteCount()
         }
 
-        /// There is no room to write anything anew but in the reserve.
+        /// There is no room to rewrite anything but in the reserve.
         @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"), arguments: Choice.allCases)
         func aFullStoreIsCompacted(choice: Choice) throws {
             try SmallVolume.mount("size=4m") { path, _ in
                 let cache = path + "/cache"
                 var random = SeededGenerator(seed: 12)
-                var (sizes, archives) = try fill(open(cache), 100...600, &random)
+                var (sizes, archives) = try fill(open(cache), 100...600, using: &random)
                 let removed = choice.keys(of: sizes.count)
                 let before = try byteCount(of: open(cache))
                 do {
@@ -354,7 +354,7 @@ import Testing
                     for key in removed { try store.remove(forKey: key) }
                 }
                 for key in removed { archives[key] = nil }
-                // Some of it was given up in the background.
+                // Some of it was freed in the background.
                 try open(cache).compact()
                 let gained = try before - byteCount(of: open(cache))
                 let grown = archives.count * Self.growth
@@ -363,18 +363,18 @@ import Testing
             }
         }
 
-        /// A tenth of what was removed finds room, whoever saves it, and nothing is lost meanwhile.
+        /// A tenth of the removed bytes finds room, from any thread, and nothing is lost in the meantime.
         @Test func manySaveOnAFullVolume() throws {
             try SmallVolume.mount("size=3m") { path, _ in
                 let store = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
                 var random = SeededGenerator(seed: 3)
-                let sizes = try fill(store, 500...3_000, &random).sizes
+                let sizes = try fill(store, 500...3_000, using: &random).sizes
                 for key in (0..<sizes.count / 2).map({ "key \($0 * 2)" }) { try store.remove(forKey: key) }
                 let results = Mutex<[String: [UInt8]]>([:])
                 let refusals = Atomic<Int>(0)
                 DispatchQueue.concurrentPerform(iterations: 8) { thread in
                     var random = SeededGenerator(seed: 100 + thread)
-                    // A tenth of what was removed, all together.
+                    // A tenth of the removed bytes, over all threads.
                     for number in 0..<sizes.count / 160 {
                         let archive = (0..<Int.random(in: 500...3_000, using: &random)).map { _ in
                             UInt8.random(in: 0...255, using: &random)
@@ -388,7 +388,7 @@ import Testing
                         }
                     }
                 }
-                // While a process is being forked elsewhere, what was removed has its blocks still.
+                // While a process is being forked elsewhere, removed entries still have their blocks.
                 #expect(refusals.load(ordering: .relaxed) <= sizes.count / 160)
                 let other = try PackedStore(directory: path + "/cache", create: true, settings: StoreSettings())
                 for (key, archive) in results.withLock({ $0 }) {
@@ -421,7 +421,7 @@ import Testing
             }
         }
 
-        /// What may be given up gives its room.
+        /// A store that may evict entries needs no reserve.
         @Test func aStoreWithLimitsHasNone() throws {
             try SmallVolume.mount("size=2m") { path, _ in
                 var settings = StoreSettings()
@@ -462,7 +462,7 @@ import Testing
                 default: #expect(symlink(other, cache + "/reserve") == 0)
                 }
                 var random = SeededGenerator(seed: 2)
-                let sizes = try fill(store, 500...3_000, &random).sizes
+                let sizes = try fill(store, 500...3_000, using: &random).sizes
                 let removed = (sizes.count / 2..<sizes.count).map { "key \($0)" }.shuffled(using: &random).prefix(
                     200
                 )

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Several packed stores on one directory, and what becomes of processes that are killed.
+/// Several packed stores on one directory, and processes that are killed.
 @Suite struct PackedSharingTests {
     private func save(_ text: String, _ key: String, in store: PackedStore) throws {
         try store.save(Array(text.utf8), forKey: key, storedAt: .now, expiresAt: nil)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// A segment may have got its seal when what comes after that failed; others go on in the next one.
+    /// A rotation may fail after it has sealed the segment; other stores then write to the next one.
     @Test(arguments: [EMFILE, EIO, ENOSPC])
     func whoseRotationFailedSeesWhatOthersWrite(number: Int32) throws {
         try withTemporaryDirectory(inMemory: true) { path in
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// An entry is told from every later one of its key, whatever was removed and forgotten between them.
+    /// An entry differs from every later one of its key, even after removals that left no trace.
     @Test func noEntryPassesForAnother() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let store = try PackedStore(directory: path, create: true)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// On a full disk an entry is removed where it stands, and what its archive took is given back.
+    /// On a full disk an entry is removed in place, and the blocks of its archive are freed.
     @Test func whatWasRemovedInPlaceIsNotDamaged() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let failing = Failing()
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// A damaged index is made anew from all segments, which nobody needs open after that.
+    /// A damaged index is rebuilt from all segments, which then need not stay open.
     @Test func aRescuedIndexKeepsNoSegmentOpen() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             var settings = StoreSettings()
@@ -144,7 +144,7 @@ import Testing
     enum Shortening: CaseIterable { case damagedBit, damagedByte, cutByHand, removalOfAll }
 
     /// Another process has made the log shorter, and appended one record beyond its former end: for a process that knows
-    /// that end, the bytes behind it are the middle of a record, and no write that was cut short.
+    /// that end, the bytes after it are the middle of a record, and no write that was cut short.
     @Test(arguments: Shortening.allCases, [true, false])
     func noRecordIsCutThatBeginsBeforeTheKnownEnd(way: Shortening, onlyReads: Bool) throws {
         try withTemporaryDirectory(inMemory: true) { path in
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    /// Files of segments that were given up do not come back, and do not stay.
+    /// Files of dropped segments do not come back, and do not stay.
     @Test func halfARemovalOfAllIsAWholeOne() throws {
         let directory = try PackedDirectory(.none)
         try withTemporaryDirectory(inMemory: true) { parent in
@@ -299,7 +299,7 @@ import Testing
         }
     }
 
-    /// What is written again for each byte that is saved over and over.
+    /// How many bytes are rewritten for each byte of keys that are saved over and over.
     @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
     func noByteIsWrittenMoreThanTwice() throws {
         try withTemporaryDirectory(inMemory: true) { path in

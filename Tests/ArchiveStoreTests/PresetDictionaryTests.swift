@@ -168,11 +168,11 @@ import Testing
     }
 }
 
-/// Python, whose zlib is another reader of what is deflated here.
+/// Python, whose zlib is another reader of our streams.
 private enum Python {
     static var isThere: Bool { (try? run("print(1)", [])) == "1\n" }
 
-    /// Runs a script and returns what it prints.
+    /// Runs a script and returns its output.
     static func run(_ script: String, _ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

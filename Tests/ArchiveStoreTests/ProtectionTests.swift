@@ -8,7 +8,7 @@ import Testing
 @Suite struct ProtectionTests {
     enum Kind: CaseIterable { case file, packed }
 
-    private func open(_ kind: Kind, _ path: String, _ layer: FileLayer) throws -> any ArchiveStore {
+    private func open(_ kind: Kind, _ path: String, layer: FileLayer) throws -> any ArchiveStore {
         switch kind {
         case .file:
             try FileStore(directory: path, create: true, settings: StoreSettings(), layer: layer) { EntryName($0) }
@@ -21,14 +21,14 @@ import Testing
     func anEntryThatMayNotBeReadStays(kind: Kind, number: Int32) throws {
         try withTemporaryDirectory { directory in
             let path = directory + "/cache"
-            let first = try open(kind, path, FaultyLayer().layer)
+            let first = try open(kind, path, layer: FaultyLayer().layer)
             try first.save([1, 2, 3], forKey: "key", storedAt: .now, expiresAt: nil)
 
             for failing: Set<FileLayer.Operation> in [[.open], [.read], [.open, .read]] {
                 let faulty = FaultyLayer(failing: failing)
-                let store = try open(kind, path, faulty.layer)
+                let store = try open(kind, path, layer: faulty.layer)
                 _ = faulty.planning(.from(0, .fail(number))) {
-                    // What was opened before may be read all the same; what fails is a failure, and no miss.
+                    // A file opened before may still be read; a read that fails is a failure, not a miss.
                     do {
                         #expect(try store.fetch(forKey: "key")?.archive == [1, 2, 3])
                     } catch {

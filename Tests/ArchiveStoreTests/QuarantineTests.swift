@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What becomes of damaged files.
+/// How damaged files are kept aside.
 @Suite struct QuarantineTests {
     private let files = FileManager.default
 
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    /// Somebody used up the numbers.
+    /// A file in the directory has the highest number.
     @Test func countsOnAfterTheLastNumber() throws {
         try withStore { store in
             let path = store.path + "/.quarantine"
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    /// What could not be removed is found again, and must not push out the others.
+    /// A damaged file that could not be removed is found again, and must not push out the others.
     @Test func keepsAFileOnce() throws {
         try withTemporaryDirectory { path in
             let faulty = FaultyLayer(failing: [.remove])

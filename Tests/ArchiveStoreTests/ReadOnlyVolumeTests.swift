@@ -1,10 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import ArchiveStore
 
 #if os(Linux)
-    /// What a packed store says on a volume that may only be read.
+    /// The errors of a packed store on a read-only volume.
     @Suite(.enabled(if: SmallVolume.isPossible, "a small volume cannot be mounted here, which takes root"))
     struct ReadOnlyVolumeTests {
         @Test func changesAreRefusedWithTheSystemsReason() throws {

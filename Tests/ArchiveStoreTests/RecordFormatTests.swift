@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    /// What was written is read, whatever its lengths; each change of a bit, each missing byte and each other place is
-    /// seen; and a flipped bit of the head is found.
+    /// A record of any lengths reads back as it was written; each changed bit, missing byte and wrong place is noticed;
+    /// and a flipped bit of the head is found.
     @Test(arguments: seeds(0..<60)) func recordsComeBack(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let key = random.bytes([1, 7, 127, 128, 1_024].randomElement(using: &random) ?? 1)
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// Times are rounded down by less than a step, and then take 5 bytes; those that are none of these stay as they are.
+    /// Times are rounded down by less than a step, and then take 5 bytes; any other time stays as it is.
     @Test func timesAreInSteps() {
         for seconds in [0, 0.1, 1, 700_000_000.123, 4_278_190_079.99] {
             let rounded = RecordTime.rounded(Date(timeIntervalSinceReferenceDate: seconds))
@@ -277,7 +277,7 @@ import Testing
         return bytes + rest + payload
     }
 
-    /// A segment of the former format is read, its losses are seen, and compacting writes it anew.
+    /// A segment of the former format is read, its losses are noticed, and compacting rewrites it.
     @Test func theFormerFormatIsRead() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             do { try PackedStore(directory: path, create: true).save([0], forKey: "old") }
@@ -287,7 +287,7 @@ import Testing
             var segment = SegmentHeader.bytes(number: 1, begunAt: 0, dictionary: nil)
             var previous: (byteCount: Int, hash: UInt64) = (0, 0)
             var serial: UInt64 = 1
-            func add(_ kind: UInt8, _ key: String, _ archive: [UInt8]?) {
+            func add(kind: UInt8, _ key: String, _ archive: [UInt8]?) {
                 var payload: [UInt8] = []
                 if let archive {
                     payload = [UInt8](repeating: 0, count: StoredBlocks.byteCount(for: archive.count))
@@ -309,14 +309,14 @@ import Testing
                 previous = (bytes.count, kind == 4 ? 0 : KeyDigest(hashing: key).high)
                 serial += 1
             }
-            add(1, "one", [1])
-            add(1, "two", [2])
-            add(1, "one", [3])
+            add(kind: 1, "one", [1])
+            add(kind: 1, "two", [2])
+            add(kind: 1, "one", [3])
             let damaged = segment.count + 70
-            add(1, "two", [4])
-            add(1, "three", [5])
-            add(2, "one", nil)
-            add(1, "four", [6])
+            add(kind: 1, "two", [4])
+            add(kind: 1, "three", [5])
+            add(kind: 2, "one", nil)
+            add(kind: 1, "four", [6])
             let file = path + "/" + Segment.fileName(1)
             try writeFile(segment, file)
             func values() throws -> [String: [UInt8]] {
@@ -331,7 +331,7 @@ import Testing
             let expected: [String: [UInt8]] = ["two": [4], "three": [5], "four": [6]]
             #expect(try values() == expected)
 
-            // What the damaged record's successor says of it is understood.
+            // A new index takes the damaged record's key from its successor.
             try? FileManager.default.removeItem(atPath: path + "/index")
             segment[damaged] ^= 0xff
             try writeFile(segment, file)

@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    /// Raw data of blocks of all kinds, behind each other, as zlib writes them when it is flushed.
+    /// Raw data of blocks of all kinds, one after another, as zlib writes them when it is flushed.
     @Test func blocksOfAllKindsAreRead() throws {
         let fixed: [UInt8] = [0x4b, 0x04, 0x00]  // "a", the last block
         var output = [UInt8](repeating: 0, count: 1)

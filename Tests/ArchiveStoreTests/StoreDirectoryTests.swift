@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What a file store makes of the directory that it is given, and what it makes in it.
+/// A file store's use of the directory that it is given.
 @Suite struct StoreDirectoryTests {
     private let files = FileManager.default
 
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// Otherwise the entries of the other one are lost, which was told that they are saved.
+    /// Otherwise acknowledged entries of the other one are lost.
     @Test func isOfOneKindThoughTwoOpenItAtOnce() throws {
         for _ in 0..<100 {
             try withTemporaryDirectory { path in
@@ -262,7 +262,7 @@ import Testing
                 } else {
                     continue
                 }
-                // Who has a directory open goes on reading in it, wherever it was moved, until it is missed there.
+                // A store goes on reading in a directory that was moved while it had it open, until it notices.
                 if part != "moved", entries(in: cache) == [] {
                     #expect(try store.fetch(forKey: "key") == nil)
                     #expect(try !store.remove(forKey: "key"))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What holds for every store.
+/// Laws that hold for every store.
 @Suite struct StoreLawTests {
     static let keys: [String] = [
         "a", "A", "..", ".", "/", "a/b", "../../etc/passwd", "nul\0inside", "\0", " ", "🦁", "👩‍👩‍👧‍👦", "é",
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// Each thread has a store and a key of its own, so it knows at any time what it must find.
+    /// Each thread has a store and a key of its own, so it knows at any time which value it must find.
     @Test(arguments: StoreUnderTest.allCases)
     func keepsWhatEachThreadSaved(_ kind: StoreUnderTest) throws {
         try kind.withPlace { open in

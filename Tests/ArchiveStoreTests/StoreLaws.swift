@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// One random life of a store beside a dictionary that says what it should hold, reopened now and then.
+/// One random life of a store, compared with a dictionary of its expected content; the store is reopened now and then.
 func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
     var random = SeededGenerator(seed: seed)
     var store = try open()
@@ -107,7 +107,7 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
             #expect(removed.count == tagged.count && Set(removed) == Set(tagged.keys), place)
             for key in tagged.keys { model[key] = nil }
         case 23, 24:
-            // Some keys twice, and one that is none.
+            // Some keys twice, and one invalid key.
             let archives = (0..<Int.random(in: 0..<9, using: &random)).map { _ in
                 let key = Int.random(in: 0..<8, using: &random) == 0 ? "" : keys.randomElement(using: &random)
                 return NewArchive(key: key ?? "key", archive: random.archive(), attributes: random.attributes())
@@ -143,7 +143,7 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
                 }
             }
         case 26, 27:
-            // Some keys twice, and one that is none.
+            // Some keys twice, and one invalid key.
             let wanted = (0..<Int.random(in: 0..<20, using: &random)).map { _ in
                 Int.random(in: 0..<16, using: &random) == 0 ? "" : keys.randomElement(using: &random) ?? "key"
             }
@@ -174,7 +174,7 @@ func checkStore(opening open: () throws -> any ArchiveStore, seed: Int) throws {
 }
 
 extension Result where Failure == StoreError {
-    /// Of what failed; `nil` for a success.
+    /// The failure's code; `nil` for a success.
     var failureCode: StoreError.Code? {
         if case .failure(let error) = self { error.code } else { nil }
     }

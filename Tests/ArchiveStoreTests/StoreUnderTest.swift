@@ -13,7 +13,7 @@ enum StoreUnderTest: CaseIterable {
     case file
     /// All keys of a file store share three names.
     case collidingFile
-    /// A file store whose saves are deferred.
+    /// A file store with deferred saves.
     case behind
     /// As `behind`, with room for hardly anything.
     case narrowBehind
@@ -23,7 +23,7 @@ enum StoreUnderTest: CaseIterable {
     case packed
     /// All keys of a packed store share three hashes.
     case collidingPacked
-    /// A packed store of many small segments, of which the first are given up all the time.
+    /// A packed store of many small segments, which drops the first ones all the time.
     case limitedPacked
     case packedBehind
     /// Stores that compress nothing, or all of it as far as zlib can.
@@ -172,7 +172,7 @@ enum StoreUnderTest: CaseIterable {
     ) throws {
         try withTemporaryDirectory { path in
             var former: WriteBehindStore?
-            // What waits is the store's own until it is flushed, or closed.
+            // Deferred saves belong to the store until it is flushed or closed.
             func flushFormer() throws {
                 do throws(StoreError) {
                     try former?.flush()

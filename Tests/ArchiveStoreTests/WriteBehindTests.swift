@@ -7,9 +7,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// What is deferred is seen, written in order, and never lost silently.
+/// A deferred save is visible at once, written in order, and never lost silently.
 @Suite struct WriteBehindTests {
-    /// A store whose saves wait until they are let go, and fail where they are told to.
+    /// A store whose saves wait until the test lets them go, and fail for the keys in `fails`.
     final class SlowStore: ArchiveStore {
         struct State {
             var isOpen = false
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    /// Remembers what failed.
+    /// Remembers the failures.
     final class User: StoreUser {
         let failures = Mutex<[(key: String, leavesStale: Bool)]>([])
 
@@ -108,7 +108,7 @@ import Testing
         try store.flush()
         #expect(try below.fetch(forKey: "a")?.archive == [3])
         #expect(try below.fetch(forKey: "b")?.archive == [1])
-        // The first one may have been on its way; those behind it are written once for each key.
+        // The first save may have been on its way; later ones are written once for each key.
         #expect(below.state.withLock { $0.saved.count } <= 3)
     }
 
@@ -161,7 +161,7 @@ import Testing
         #expect(try below.fetch(forKey: "d")?.archive == [2])
     }
 
-    /// What is removed was seen before by those who look at the same time; what it had replaced is older.
+    /// A reader at the time of a removal may see the removed value, but not the older one that it had replaced.
     @Test(arguments: [false, true])
     func whatWasReplacedIsNotSeenAgainWhileItIsRemoved(removesAll: Bool) throws {
         let below = SlowStore()
@@ -181,7 +181,8 @@ import Testing
         }
         below.state.withLock { $0.beforeRemoval = look }
         if removesAll {
-            // The one that is being written cannot be held back, so it is let go; what waits behind it may be written.
+            // The save that is being written cannot be held back, so it is let go; the saves that wait after it may be
+            // written.
             DispatchQueue.global().async { below.open() }
             try store.removeAll()
         } else {
@@ -196,7 +197,7 @@ import Testing
         below.open()
         try store.flush()
         #expect(try store.fetch(forKey: "a")?.archive == [3])
-        // What is saved while everything is being removed counts from then on.
+        // A save during the removal of everything is kept.
         below.state.withLock { state in
             state.beforeRemoval = {
                 do {
@@ -246,7 +247,7 @@ import Testing
         #expect(try below.entries.fetch(forKey: "b")?.archive == [3])
     }
 
-    /// What was saved over must not be there again, whatever becomes of the removal.
+    /// A value that was saved over must not come back, even if the removal fails.
     @Test(arguments: [false, true])
     func aFailedRemovalOfEverythingLeavesNothingStale(failsRemovals: Bool) throws {
         let below = SlowStore()
@@ -288,7 +289,7 @@ import Testing
         #expect(try below.entries.fetch(forKey: "b") == nil)
     }
 
-    /// The deferred value stays, and is written; a flush that began meanwhile waits for it.
+    /// The deferred value stays, and is written; a flush that began in the meantime waits for it.
     @Test(arguments: [false, true])
     func aFailedRemovalLeavesTheDeferredValue(isBatch: Bool) throws {
         let below = SlowStore()
@@ -396,7 +397,7 @@ import Testing
         }
     }
 
-    /// A user that does something when it is told of a failure.
+    /// A user that runs a closure on each failure.
     private final class ActiveUser: StoreUser {
         let act: @Sendable () -> Void
 
@@ -536,7 +537,7 @@ import Testing
         #expect(try store.fetch(forKey: "count")?.archive == [UInt8(truncatingIfNeeded: 800)])
     }
 
-    /// Eight threads, each with keys of its own: what it saved or removed last is there in the end.
+    /// Eight threads, each with keys of its own: at the end, each key has the result of its last save or removal.
     @Test func theOrderOfEachKeyIsKept() throws {
         try withTemporaryDirectory { path in
             let file = try FileStore(directory: path + "/cache", create: true)

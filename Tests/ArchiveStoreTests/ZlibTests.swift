@@ -41,7 +41,7 @@ import Testing
         #expect(try inflate(stream, expecting: count, by: engine) == archive)
     }
 
-    /// What is inflated in pieces; `nil` if the stream is refused.
+    /// The result of inflating in pieces; `nil` if the stream is refused.
     private func pieces(
         _ stream: [UInt8],
         dictionary: PresetDictionary? = nil,
@@ -163,7 +163,7 @@ import Testing
             for change: UInt8 in [0x01, 0x20, 0x80, 0xff] {
                 var changed = stream
                 changed[position] ^= change
-                // The level and the window in the header may differ without harm; what is inflated may not.
+                // The level and the window in the header may differ without harm; the inflated bytes may not.
                 let result = Result { try inflate(changed, expecting: archive.count, by: engine) }
                 #expect((try? result.get()) ?? archive == archive, "byte \(position) ^ \(change)")
             }
@@ -185,7 +185,7 @@ import Testing
         #expect(bytes[4...].withUnsafeBytes { Zlib.crc32($0, continuing: start) } == 0xcbf4_3926)
         #expect([UInt8]().withUnsafeBytes { Zlib.crc32($0) } == 0)
 
-        // Byte by byte is what zlib alone does.
+        // For single bytes, our function leaves the work to zlib.
         var generator = SeededGenerator(seed: 32)
         for count in Array(0...300) + [1_000, 4_096, 65_537] {
             let bytes = generator.bytes(count)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A model that says what it holds.
+/// A model that lists its content.
 protocol Described: AnyObject {
     var described: [(String, Any?)] { get }
 }
 
-/// What a decoded value is, as a text that is equal for equal values only: one by which a reader's answer is
-/// compared with another's. It knows Foundation's classes and the models, and nothing of archives.
+/// A decoded value as a text, which is equal for equal values only, so that the results of two readers can be compared.
+/// It knows Foundation's classes and the models, and nothing of archives.
 struct Description {
     /// How much is described; graphs that share their parts are far larger as texts than they are.
     private var budget: Int

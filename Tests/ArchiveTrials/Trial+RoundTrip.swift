@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchive
 
 extension Trial {
-    /// What can be unarchived is archived again, and what is read from that is the same.
+    /// Archives every object that can be unarchived, and checks that the second archive reads the same.
     public static func roundTrip(_ data: Data) throws(TrialFailure) {
         defer { Branch.dissolveAll() }
         try objects(data)

@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchive
 
-/// What a trial found out that is wrong, other than that the process ends.
+/// A fault that a trial found, other than the end of the process.
 public struct TrialFailure: Error, CustomStringConvertible {
     public let description: String
 
@@ -10,7 +10,7 @@ public struct TrialFailure: Error, CustomStringConvertible {
 
 /// Everything that reads archives, tried on any bytes: none may trap, hang, or take memory without bound.
 ///
-/// What the bytes are makes no difference to a trial's end; a reader may throw whatever it likes, if it says why.
+/// A trial ends well with any bytes; a reader may throw any error that has a message.
 public enum Trial {
     /// The classes that archives may hold here.
     public static let classes: [AnyClass] = [Branch.self, Scalars.self]
@@ -67,7 +67,7 @@ public enum Trial {
         }
     }
 
-    /// Asks the outermost scope itself, as who writes a decoder of his own does.
+    /// Reads the outermost scope itself, as a decoder of a program's own does.
     private static func scopes(_ data: Data) throws(TrialFailure) {
         do throws(ArchiveError) {
             for key in keys {
@@ -87,7 +87,7 @@ public enum Trial {
         }
     }
 
-    /// An error that says nothing is no help to anybody.
+    /// An error without a message is no help.
     static func check(_ error: ArchiveError) throws(TrialFailure) {
         if error.message.isEmpty { throw TrialFailure("an error \(error.code) without a message") }
     }

@@ -3,12 +3,12 @@ import CForking
 import Foundation
 import TypedCache
 
-/// Forks with an open cache: what becomes of both processes' saves.
+/// Forks with an open cache, and checks the saves of both processes.
 struct Forking {
     var directory: URL
     var disk: DiskSettings
 
-    /// What the child found, as its exit status says.
+    /// The finding of the child, sent as its exit status.
     private enum Finding: Int32 {
         case right = 0
         case saved, fetched, fetchedFromMemory, removed, removedAll, flushed, closed
@@ -32,7 +32,7 @@ struct Forking {
             (reading, writing) = (descriptors[0], descriptors[1])
         }
 
-        /// So that waiting ends where all who could tell are gone.
+        /// Closes the writing end, so that waiting ends once every writer has ended.
         func onlyWait() { close(writing) }
 
         func tell(times: Int = 1) {
@@ -119,7 +119,7 @@ struct Forking {
         done.onlyWait()
         for _ in children { _ = done.wait(seconds: 600) }
         try cache.save(value(0), forKey: "parent 0")
-        // The children have copies of what was open, but not of the right to it.
+        // The children have copies of the open lock files, but do not hold the locks.
         locks = nil
         let later = try KeyLocks(directory: directory.appending(path: "shared").path)
         guard try later.tryLock(KeyLocks.Offset(key: "k")) else { throw TortureError("k stays locked") }

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// What docs/compatibility.md says of this package and of Foundation, tried out; Scripts/compatibility runs it.
+// Tries the statements of docs/compatibility.md about this package and Foundation; Scripts/compatibility runs it.
 let package = Package(
     name: "compatibility",
     platforms: [.macOS(.v15)],

@@ -1,9 +1,9 @@
 @testable import Eviction
 
-/// Gives up first what was not used for longest: the reference that other policies are tested beside.
+/// Evicts the least recently used entry first: the reference for tests of other policies.
 ///
-/// Entries are linked in the order of their use. A use is seen when room is needed, as in every policy here, so
-/// entries that were used since then go round once, in the order in which they stood.
+/// Entries are linked in the order of their use. As in every policy here, a use is noticed when room is needed, so the
+/// entries used since then move to the other end once, in the order in which they stood.
 struct LeastRecentlyUsed: EvictionPolicy {
     private let countLimit: Int
     private let costLimit: Int

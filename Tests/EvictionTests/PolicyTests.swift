@@ -45,7 +45,7 @@ import Testing
 
     // MARK: Every policy
 
-    /// What every policy must keep to, tried with random operations in changing patterns.
+    /// The laws of every policy, tried with random operations in changing patterns.
     private func checkPolicy<Policy: EvictionPolicy>(_ type: Policy.Type, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let countLimit = Int.random(in: 0...20, using: &random)
@@ -125,7 +125,7 @@ import Testing
         try #expect(tier.insert(5, forKey: 5) == [0])
     }
 
-    // MARK: What the adaptive policy is for
+    // MARK: The purpose of the adaptive policy
 
     /// The share of requests that are hits, where a miss inserts.
     private func hitRatio(_ requests: some Sequence<Int>, count: Int) throws -> Double {
@@ -157,7 +157,7 @@ import Testing
     @Test func whatIsOfNoUseAnyMoreGivesWay() throws {
         var tier = Tier<ShortestReuse>(count: 100)
         for _ in 0..<10 { _ = try hitRatio(0..<90, &tier) }
-        // A loop that is far longer than what is remembered of keys that were given up.
+        // A loop that is far longer than the list of keys that the policy remembers after their eviction.
         for _ in 0..<10 { _ = try hitRatio(1_000..<1_800, &tier) }
         #expect(try hitRatio((0..<4_000).lazy.map { 1_000 + $0 % 800 }, &tier) > 0.1)
     }

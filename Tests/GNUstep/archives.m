@@ -2,7 +2,7 @@
 //
 //     archives read FILE       prints the root object of an archive
 //     archives write FOLDER    writes an archive for each kind of object, and prints them
-//     archives behave          prints what is done in situations where implementations are known to differ
+//     archives behave          prints the behaviour in situations where implementations are known to differ
 //
 // Objects are printed in a notation of one line, in which equal ones look alike; GNUstepNotation.swift has it too.
 

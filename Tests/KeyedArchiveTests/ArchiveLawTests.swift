@@ -7,7 +7,7 @@ import Testing
 /// binary and XML, so that every reader takes it for the original.
 @Suite(.enabled(if: Corpus.folder != nil, "set TYPED_CACHE_CORPUS to the folder of the corpus"))
 struct ArchiveLawTests {
-    /// What is refused, and why.
+    /// The archives that are refused, with the code of the error.
     private static let broken: [(prefix: String, code: ArchiveError.Code)] = [
         ("kiler-broken__invalidContainer", .corrupted),  // $top is a Boolean
         ("kiler-broken__invalidObjectDeclarationContainer", .corrupted),  // the class is a Boolean
@@ -55,7 +55,7 @@ struct ArchiveLawTests {
             guard let expected = Self.broken.first(where: { name.hasPrefix($0.prefix) }) else { continue }
             let data = try Data(contentsOf: file)
             #expect(code { try ArchiveTree(data) } == expected.code, "\(name)")
-            // What the unarchiver does not look at does not trouble it: an object's chain of classes.
+            // The unarchiver ignores an object's chain of classes, so it does not notice a fault there.
             let found = code { try KeyedUnarchiver.unarchivedObject(ofClass: NSNull.self, from: data) }
             #expect(found == (name.contains("ClassChain") ? .classNotAllowed : expected.code), "\(name)")
             refused += 1
@@ -129,7 +129,7 @@ enum Bpylist {
         (try? Tool.run(["python3", "-c", "import importlib.util as u, sys; sys.exit(not u.find_spec('bpylist2'))"]))
         != nil
 
-    /// What it makes of each archive: a value, or the kind of its error.
+    /// Python's result for each archive: a value, or the kind of its error.
     static func read(_ archives: [Data]) throws -> [String] {
         try Tool.withFolder { folder in
             for (index, data) in archives.enumerated() { try data.write(to: folder.appending(path: "\(index)")) }

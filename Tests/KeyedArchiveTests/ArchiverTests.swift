@@ -6,7 +6,7 @@ import Testing
 @testable import KeyedArchive
 
 @Suite(.serialized) struct ArchiverTests {
-    /// Archives what `write` encodes into one object and hands it to `read`.
+    /// Lets `write` encode into one object, and `read` decode the same object.
     private func probe(
         _ write: @escaping (NSCoder) -> Void,
         _ read: @escaping (NSCoder) -> Void

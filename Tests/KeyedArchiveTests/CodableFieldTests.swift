@@ -20,7 +20,7 @@ import Testing
     private struct Fields: Codable {
         nonisolated(unsafe) static var questions: [String] = []
         var values: [String: Int]
-        /// By question: what `decodeIfPresent`, and `contains` with `decode`, say.
+        /// By question: the answers of `decodeIfPresent`, and of `contains` with `decode`.
         var short: [Int?] = []
         var long: [Int?] = []
 

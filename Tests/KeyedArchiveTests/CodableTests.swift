@@ -139,7 +139,7 @@ enum Samples {
             let data = try archiver.encodedData
             return try KeyedUnarchiver.unarchivedValue(of: Price.self, from: data).amount
         }
-        // What other writers have: a number inline or as an object, or Decimal's own coding keys.
+        // Forms of other writers: a number inline or as an object, or Decimal's own coding keys.
         #expect(try amount { $0.encode(7, forKey: "amount") } == 7)
         #expect(try amount { $0.encode(0.1, forKey: "amount") } == Decimal(string: "0.1"))
         #expect(try amount { $0.encode(UInt64.max as Any, forKey: "amount") } == Decimal(UInt64.max))

@@ -38,7 +38,7 @@ struct CorpusTests {
     }
 
     @Test func brokenPropertyListsThrow() throws {
-        // What makes these invalid lies inside, in strings, dates and keys that only a full reading meets.
+        // The faults of these are in strings, dates and keys, so only a full reading finds them.
         let deep = ["28", "29", "30", "33", "34", "35", "36", "37", "38", "39"]
         for file in try Corpus.files(in: "plist") where file.lastPathComponent.hasPrefix("cpython-invalid__") {
             let number = String(file.lastPathComponent.dropFirst("cpython-invalid__".count).prefix(2))

@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    /// Whatever is cut off, something is missing: the trailer is at the end.
+    /// Every shortened archive is incomplete: the trailer is at the end.
     @Test func noArchiveIsReadWithoutItsEnd() throws {
         for (name, bytes) in try Self.archives() {
             let step = Self.isExhaustive ? 1 : max(1, bytes.count / 16)

@@ -25,7 +25,7 @@ import Testing
         let copy = try KeyedUnarchiver.unarchivedRoot(ofClass: Vertex.self, from: data)
         var copies: [ObjectIdentifier: Vertex] = [:]
         let reachable = reachable(from: vertices[0])
-        compare(vertices[0], copy, &copies) { reachable.contains(ObjectIdentifier($0)) }
+        compare(vertices[0], copy, copies: &copies) { reachable.contains(ObjectIdentifier($0)) }
         for copy in copies.values { copy.clear() }
     }
 
@@ -33,7 +33,7 @@ import Testing
     private func compare(
         _ original: Vertex,
         _ copy: Vertex,
-        _ copies: inout [ObjectIdentifier: Vertex],
+        copies: inout [ObjectIdentifier: Vertex],
         _ isReachable: (Vertex) -> Bool
     ) {
         if let known = copies[ObjectIdentifier(original)] {
@@ -44,29 +44,29 @@ import Testing
         #expect(copy.name == original.name)
         #expect(copy.number == original.number)
         #expect(copy.edges.count == original.edges.count)
-        for (edge, other) in zip(original.edges, copy.edges) { compare(edge, other, &copies, isReachable) }
+        for (edge, other) in zip(original.edges, copy.edges) { compare(edge, other, copies: &copies, isReachable) }
         #expect((copy.next == nil) == (original.next == nil))
-        if let next = original.next, let other = copy.next { compare(next, other, &copies, isReachable) }
+        if let next = original.next, let other = copy.next { compare(next, other, copies: &copies, isReachable) }
         // Archived only if something else than such references leads to it.
         if let back = original.back, isReachable(back) {
             #expect(copy.back != nil)
         } else {
             #expect(copy.back == nil)
         }
-        if let back = original.back, let other = copy.back { compare(back, other, &copies, isReachable) }
+        if let back = original.back, let other = copy.back { compare(back, other, copies: &copies, isReachable) }
         #expect(copy.table.count == original.table.count)
         if let entry = original.table["k"], let other = copy.table["k"] {
-            compare(entry, other, &copies, isReachable)
+            compare(entry, other, copies: &copies, isReachable)
         }
         #expect(copy.list.count == original.list.count)
         for index in 0..<original.list.count {
             if let member = original.list[index] as? Vertex, let other = copy.list[index] as? Vertex {
-                compare(member, other, &copies, isReachable)
+                compare(member, other, copies: &copies, isReachable)
             }
         }
     }
 
-    /// What strong references lead to.
+    /// The objects that strong references lead to.
     private func reachable(from root: Vertex) -> Set<ObjectIdentifier> {
         var found: Set<ObjectIdentifier> = []
         var waiting = [root]
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    // MARK: What cannot be served is an error
+    // MARK: Cycles that cannot be restored
 
     @Test func aPropertyThatCannotBeEmptyIsNamed() throws {
         let strict = Strict()
@@ -247,7 +247,7 @@ import Testing
         archiver.encode(fickle, forKey: "fickle")
         archiver.encode(fickle.next, forKey: "part")
         let unarchiver = try KeyedUnarchiver(forReadingFrom: archiver.encodedData, classes: [Vertex.self])
-        // Whoever swallows the error gets nothing else either.
+        // A caller that ignores the error gets no other object either.
         #expect((try? unarchiver.decode(Vertex.self, forKey: "fickle")) == nil)
         #expect(unarchiver.decodeObject(forKey: "part") == nil)
         #expect(throws: ArchiveError.self) { try unarchiver.finishDecoding() }
@@ -305,7 +305,7 @@ class Vertex: NSObject, NSCoding {
     }
 }
 
-/// Changes what it refers to while that is being decoded.
+/// Changes the object that it refers to while that is being decoded.
 final class Meddler: Vertex {
     required init?(coder: NSCoder) {
         super.init(coder: coder)
@@ -322,7 +322,7 @@ final class Fickle: Vertex {
     override init(_ name: String, _ number: Int) { super.init(name, number) }
 }
 
-/// Looks at what it refers to while that is being decoded.
+/// Reads the object that it refers to while that is being decoded.
 final class Curious: Vertex {
     var seen = ""
     required init?(coder: NSCoder) {
@@ -389,7 +389,7 @@ private final class Strict: NSObject, NSCoding {
     func encode(with coder: NSCoder) { coder.encode(self, forKey: "me") }
 }
 
-/// Tells its parts who it is although they know.
+/// Sets itself as the owner of its parts although they have it.
 private final class Loud: NSObject, NSCoding {
     var parts: [Part2] = []
 

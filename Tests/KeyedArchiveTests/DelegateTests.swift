@@ -122,7 +122,7 @@ import Testing
             let unarchiver = try KeyedUnarchiver(forReadingFrom: data, classes: classes)
             unarchiver.delegate = delegate
             let base = unarchiver.decodeObject(forKey: "root") as? Base
-            // It cannot open what is closed.
+            // The delegate cannot allow a class that the unarchiver does not.
             #expect(base?.title == (classes.isEmpty ? nil : "found"))
             #expect((unarchiver.error as? ArchiveError)?.code == (classes.isEmpty ? .classNotAllowed : nil))
         }

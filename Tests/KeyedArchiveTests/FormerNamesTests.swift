@@ -98,7 +98,7 @@ import Testing
         #expect(try KeyedUnarchiver.unarchiveObject(with: data, allowing: classes) is Base)
         // Where Base is not expected, the object is a Usurper, by the Usurper's own initializer.
         #expect(try KeyedUnarchiver.unarchiveObject(with: data, allowing: [Usurper.self]) is Usurper)
-        // Foundation's own values stay what they are.
+        // Foundation's own values keep their class.
         let list = try KeyedArchiver.archivedData(withRootObject: NSMutableArray(array: ["a"]))
         #expect(try KeyedUnarchiver.unarchiveObject(with: list, allowing: [Usurper.self]) is NSMutableArray)
     }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import KeyedArchive
 
-/// What Foundation's keyed archivers are known to do, in this package's own words and with its own classes.
+/// The known behaviour of Foundation's keyed archivers, in this package's own words and with its own classes.
 @Suite struct FoundationBehaviourTests {
-    /// Archives what `body` encodes in the outermost scope.
+    /// Archives the values that `body` encodes in the outermost scope.
     private func archive(_ body: (KeyedArchiver) -> Void) throws -> Data {
         let archiver = KeyedArchiver()
         body(archiver)
@@ -19,7 +19,7 @@ import Testing
 
     // MARK: Sizes
 
-    /// What is encoded under `myKey`, and how long Apple's archiver makes the archive of it.
+    /// The value encoded under `myKey`, and the length of its archive by Apple's archiver.
     private static let sizes: [(name: String, bytes: Int, encode: @Sendable (KeyedArchiver) -> Void)] = [
         ("nothing", 124, { _ in }),
         ("nil", 136, { $0.encode(nil as Any?, forKey: "myKey") }),
@@ -32,14 +32,14 @@ import Testing
         ("Boolean", 135, { $0.encode(true, forKey: "myKey") }),
         ("double", 143, { $0.encode(-91.73, forKey: "myKey") }),
         ("float", 139, { $0.encode(Float(3.14159), forKey: "myKey") }),
-        ("10 bytes", 145, { encode("abcdefghij", $0, "myKey") }),
-        ("15 bytes", 152, { encode("abcdefghijklmno", $0, "myKey") }),
-        ("25 bytes", 162, { encode("abcdefghijklmopqrstuvwzyz", $0, "myKey") }),
+        ("10 bytes", 145, { encode("abcdefghij", in: $0, forKey: "myKey") }),
+        ("15 bytes", 152, { encode("abcdefghijklmno", in: $0, forKey: "myKey") }),
+        ("25 bytes", 162, { encode("abcdefghijklmopqrstuvwzyz", in: $0, forKey: "myKey") }),
         (
             "the same bytes twice", 201,
             {
-                encode("abcdefghijklmopqrstuvwzyz", $0, "myKey")
-                encode("abcdefghijklmopqrstuvwzyz", $0, "myKey2")
+                encode("abcdefghijklmopqrstuvwzyz", in: $0, forKey: "myKey")
+                encode("abcdefghijklmopqrstuvwzyz", in: $0, forKey: "myKey2")
             }
         ),
         ("string", 147, { $0.encode("myString", forKey: "myKey") }),
@@ -78,15 +78,16 @@ import Testing
         ("the text that stands for nil", 235, { $0.encode("$null", forKey: "myKey") }),
     ]
 
-    private static func encode(_ text: String, _ archiver: KeyedArchiver, _ key: String) {
+    private static func encode(_ text: String, in archiver: KeyedArchiver, forKey key: String) {
         let bytes = Array(text.utf8)
         bytes.withUnsafeBufferPointer {
             archiver.encodeBytes($0.baseAddress, length: $0.count, forKey: key)
         }
     }
 
-    /// The one string more is `$class`, which is there even if nothing has a class. Shorter are archives with a
-    /// class, whose name Apple's archiver may write twice, and those with equal references, which it repeats.
+    /// Our archive may have one more string, `$class`, which is there even if no object has a class. It is shorter if
+    /// it has a class, because Apple's archiver may write the name twice, or equal references, because Apple's archiver
+    /// repeats them.
     @Test(arguments: sizes.indices) func archivesAreNoLongerThanApples(index: Int) throws {
         let (name, bytes, encode) = Self.sizes[index]
         let data = try archive(encode)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// What fuzzers found once, and what they begin with.
+/// Inputs that fuzzers have found, and their seeds.
 @Suite(.serialized) struct FuzzerFindsTests {
     private static let folder = URL(fileURLWithPath: #filePath)
         .appending(path: "../../../Fuzzing/Corpus").standardizedFileURL

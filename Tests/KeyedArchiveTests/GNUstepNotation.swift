@@ -34,7 +34,7 @@ final class GNUstepSample: NSObject, NSCoding {
         content = coder.decodeObject(forKey: "content")
         unkeyed = coder.decodeObject()
         super.init()
-        // One that is still being decoded is not there for its own parts: whoever decodes it sets itself.
+        // An object that is still being decoded cannot be decoded by its parts, so it sets itself as their parent.
         child?.parent = self
     }
 

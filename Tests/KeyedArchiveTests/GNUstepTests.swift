@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// GNUstep reads what this package writes, and the other way round; `Scripts/gnustep` builds its program.
+/// GNUstep reads archives by this package, and the other way round; `Scripts/gnustep` builds its program.
 @Suite(.enabled(if: GNUstep.program != nil, "run Scripts/gnustep"), .serialized)
 struct GNUstepTests {
     @Test func whatGNUstepWritesIsReadAsItWas() throws {
@@ -25,7 +25,7 @@ struct GNUstepTests {
                 )
                 return (object.map { GNUstepNotation.describe($0) } ?? "nil", parts[1])
             }
-            check(parts[0], outcome, GNUstep.notWrittenAlike)
+            check(parts[0], outcome, allowing: GNUstep.notWrittenAlike)
         }
     }
 
@@ -38,12 +38,12 @@ struct GNUstepTests {
                 defer { try? FileManager.default.removeItem(at: file) }
                 return (try GNUstep.run(["read", file.path]), GNUstepNotation.describe(object))
             }
-            check(name, outcome, GNUstep.notReadAlike)
+            check(name, outcome, allowing: GNUstep.notReadAlike)
         }
     }
 
     /// Equal, or one of the known differences.
-    private func check(_ name: String, _ outcome: GNUstep.Outcome, _ differences: [String: String]) {
+    private func check(_ name: String, _ outcome: GNUstep.Outcome, allowing differences: [String: String]) {
         switch outcome {
         case .equal: #expect(differences[name] == nil, "\(name) is alike now")
         case .different(let found, let wanted): #expect(found == differences[name], "\(name): \(wanted)")
@@ -61,7 +61,7 @@ enum GNUstep {
 
     static let program = ProcessInfo.processInfo.environment["TYPED_CACHE_GNUSTEP"]
 
-    /// What comes of the kinds that GNUstep writes otherwise than Apple's archiver does, or loses.
+    /// The results for values that GNUstep loses, or writes in another form than Apple's archiver.
     static let notWrittenAlike: [String: String] = [
         "null-string": "nil",
         "unsigned-integer": "-1",
@@ -76,7 +76,7 @@ enum GNUstep {
         // Always under the mutable class.
         "index-set": "mutable indexes 1 2 3",
     ]
-    /// What GNUstep reads otherwise than it was: from archives of Apple's, too.
+    /// The results for values that GNUstep does not restore as they were, also from archives by Apple.
     static let notReadAlike: [String: String] = [
         "array": "mutable [\"a\", 1, mutable []]",
         "null-string": "nil",
@@ -101,7 +101,7 @@ enum GNUstep {
         "raised NSInvalidUnarchiveOperationException: "
         + "[NSKeyedUnarchiver +_decodeObject:]: no class for name 'NSDecimalNumberPlaceholder'"
 
-    /// Tries one kind, and prints what came of it.
+    /// Tries one kind, and prints the outcome.
     static func outcome(_ name: String, _ verb: String, _ body: () throws -> (String, String)) throws -> Outcome {
         do {
             let (found, wanted) = try body()

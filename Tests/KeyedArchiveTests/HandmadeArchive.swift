@@ -1,7 +1,7 @@
 import Foundation
 
-/// The bytes of an archive whose parts are shared as no archiver shares them: one dictionary or string of the property list
-/// may stand for any number of objects.
+/// The bytes of an archive with parts shared in ways that no archiver produces: one dictionary or string of the
+/// property list may stand for any number of objects.
 struct HandmadeArchive {
     /// The number of an object in the property list.
     typealias Part = Int

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// Keys are found whatever they are and in whatever order they are asked for.
+/// Keys of any form are found, in any order.
 @Suite struct KeyLookupTests {
     /// Keys that have much in common: lengths at which the format changes its form, first letters, the `$` in front
     /// that is stored as two, letters outside ASCII.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// What archives of a type share stands first in them, what differs in length last.
+/// The parts that archives of a type share come first; the parts that differ in length come last.
 struct LayoutTests {
     private struct City: Codable, Equatable {
         var name: String
@@ -16,7 +16,7 @@ struct LayoutTests {
         var tags: [String: Int]
     }
 
-    private static func city(_ name: String, _ latitude: Double, _ country: String, _ population: Int) -> City {
+    private static func city(_ name: String, latitude: Double, country: String, population: Int) -> City {
         City(
             name: name,
             latitude: latitude,
@@ -75,17 +75,23 @@ struct LayoutTests {
     }
 
     @Test func codableArchivesAreLaidOutTheSame() throws {
-        let cities = (0..<40).map { Self.city("City \($0)", Double($0) / 3, "C\($0)", $0 << $0 / 2) }
+        let cities = (0..<40).map {
+            Self.city("City \($0)", latitude: Double($0) / 3, country: "C\($0)", population: $0 << $0 / 2)
+        }
         Self.check(try KeyedArchiver.archivedData(encoding: cities), "cities")
         for city in cities { Self.check(try KeyedArchiver.archivedData(encoding: city), city.name) }
     }
 
     @Test func archivesOfATypeBeginAlike() throws {
-        let one = try KeyedArchiver.archivedData(encoding: Self.city("Alvand", 36.1893, "IR", 90_000))
-        let other = try KeyedArchiver.archivedData(encoding: Self.city("Rio de Janeiro", -22.9, "BR", 2))
+        let one = try KeyedArchiver.archivedData(
+            encoding: Self.city("Alvand", latitude: 36.1893, country: "IR", population: 90_000)
+        )
+        let other = try KeyedArchiver.archivedData(
+            encoding: Self.city("Rio de Janeiro", latitude: -22.9, country: "BR", population: 2)
+        )
         let fixed = try #require(ArchiveLayout(one).parts.first { $0.parts.lowerBound == .fixed }?.offset)
         #expect(one.prefix(fixed + 1) == other.prefix(fixed + 1))
-        // All names of keys and classes are among what they share.
+        // The shared parts include all names of keys and classes.
         for name in ["latitude", "isCapital", "NSDictionary", "NS.keys", "$classname", "$objects"] {
             #expect(one.prefix(fixed).range(of: Data(name.utf8)) != nil, "\(name)")
         }
@@ -94,14 +100,22 @@ struct LayoutTests {
 
     @Test func valuesOfOneLengthLeaveAllOffsetsAsTheyAre() throws {
         let one = ArchiveLayout(
-            try KeyedArchiver.archivedData(encoding: Self.city("Alvand", 36.1893, "IR", 90_000))
+            try KeyedArchiver.archivedData(
+                encoding: Self.city("Alvand", latitude: 36.1893, country: "IR", population: 90_000)
+            )
         )
         let other = ArchiveLayout(
-            try KeyedArchiver.archivedData(encoding: Self.city("Berlin", -52, "DE", 3_000_000))
+            try KeyedArchiver.archivedData(
+                encoding: Self.city("Berlin", latitude: -52, country: "DE", population: 3_000_000)
+            )
         )
         #expect(one.offsets == other.offsets)
-        // A name of another length moves nothing but what stands behind it.
-        let third = ArchiveLayout(try KeyedArchiver.archivedData(encoding: Self.city("Rome", 41, "IT", 2_000_000)))
+        // A name of another length moves only the parts after it.
+        let third = ArchiveLayout(
+            try KeyedArchiver.archivedData(
+                encoding: Self.city("Rome", latitude: 41, country: "IT", population: 2_000_000)
+            )
+        )
         #expect(zip(one.offsets, third.offsets).filter { $0 != $1 }.count == 1)
     }
 

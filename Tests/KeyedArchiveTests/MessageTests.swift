@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// Messages say what was there, what was asked for, and what to do; never a value.
+/// Messages say what the archive has, what the program expected, and what to do; never a value.
 @Suite struct MessageTests {
     private func error(_ body: () throws -> Void) throws -> ArchiveError {
         try #require(#expect(throws: ArchiveError.self, performing: body))
@@ -99,8 +99,7 @@ import Testing
             ([String: Int].self, "Dictionary<String, Int>"), ([Int: Int].self, "Dictionary<Int, Int>"),
         ]
         var mismatches = 0
-        func check<Value: Codable>(_ value: Value, _ kind: String, _ type: any Codable.Type, _ word: String) throws
-        {
+        func check<Value: Codable>(_ value: Value, _ kind: String, as type: any Codable.Type, word: String) throws {
             func decode<Asked: Codable>(_ type: Asked.Type) throws {
                 let archive = try KeyedArchiver.archivedData(encoding: [Box(field: value)])
                 let unarchiver = try KeyedUnarchiver(forReadingFrom: archive)
@@ -124,7 +123,7 @@ import Testing
             try decode(type)
         }
         for (value, kind) in stored {
-            for (type, word) in asked { try check(value, kind, type, word) }
+            for (type, word) in asked { try check(value, kind, as: type, word: word) }
         }
         #expect(mismatches > 100)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-// What users write, unchanged.
+// Classes as a program has them, unchanged.
 
 final class Point: NSObject, NSCoding {
     let x: Double

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Of several faults, each way of reading finds the same one first, also in objects whose keys are many.
+    /// Of several faults, each way of reading finds the same one first, also in objects with many keys.
     @Test func theFirstOfSeveralFaultsIsTold() throws {
         let set = NSOrderedSet(array: (0..<100).map { "element \($0)" })
         let archive = [UInt8](try KeyedArchiver.archivedData(withRootObject: set))
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// What can be written as XML can be read back, and is the same then.
+    /// A list that can be written as XML can be read back, and is the same then.
     private static func convert(_ bytes: [UInt8]) {
         guard let xml = try? KeyedArchiver.convert(Data(bytes), to: .xml) else { return }
         let back = try? KeyedArchiver.convert(xml, to: .binary)
@@ -89,7 +89,7 @@ import Testing
         #expect(back != nil && again != nil && third == again, "\(Data(bytes).base64EncodedString())")
     }
 
-    /// What opens as a tree is written so that the same tree opens.
+    /// An archive that opens as a tree is rewritten, and opens as the same tree.
     private static func rewrite(_ bytes: [UInt8]) {
         guard let tree = try? ArchiveTree(bytes) else { return }
         let again = try? ArchiveTree(tree.archivedData())
@@ -145,7 +145,7 @@ import Testing
         }
         if let unarchiver = try? KeyedUnarchiver(bytes, classes: [Everything.self, Pair.self, Base.self]) {
             for key in ["root", "$0", "State"] {
-                // What was read must survive being used.
+                // An object that was decoded must survive its use.
                 if let object = unarchiver.decodeObject(forKey: key) {
                     _ = try? KeyedArchiver.archivedData(withRootObject: object)
                 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// The memory of archivers and unarchivers is used again: nobody may see what others left there.
+/// Archivers and unarchivers reuse memory: none may see the content of an earlier one.
 @Suite struct ReuseTests {
     @Test func archivesInsideArchivesComeBack() throws {
         let nested = Nest(depth: 12, number: 1)

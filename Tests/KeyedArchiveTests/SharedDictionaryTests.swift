@@ -3,11 +3,11 @@ import Testing
 
 @testable import KeyedArchive
 
-/// Small archives whose objects share long parts: they are read soon, or refused.
+/// Small archives with long parts that objects share: they are read quickly, or refused.
 @Suite struct SharedDictionaryTests {
     private static let date = 1.5
 
-    /// An array of dates, all of one dictionary, whose other keys are the given ones.
+    /// An array of dates that all share one dictionary, which has the given keys too.
     private func dates(_ count: Int, _ keys: (inout HandmadeArchive) -> [Int]) -> Data {
         var archive = HandmadeArchive()
         let others = keys(&archive)

@@ -4,7 +4,7 @@ import Foundation
 
 /// The readers below the unarchiver, tried on any bytes: the property list with everything in it, and the tree.
 enum TreeTrial {
-    /// - Throws: only what would be an error with nothing to say, which is a defect.
+    /// - Throws: only for an error without a message, which is a defect.
     static func read(_ bytes: [UInt8]) throws(SilentError) {
         do throws(ArchiveError) {
             try BinaryPropertyList.reading(bytes) { list throws(ArchiveError) in

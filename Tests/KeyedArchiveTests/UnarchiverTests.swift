@@ -309,7 +309,7 @@ import Testing
         archiver.writer.set("root", archiver.writer.reference(to: list))
         let data = try archiver.encodedData
         #expect(data.count < 20_000)
-        // The same members are the same object, but whoever bridges, compares or archives them meets all.
+        // The members are one object, but bridging, comparing or archiving it visits each of them.
         #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data) } == .limitExceeded)
         #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSArray.self, from: data) } == .limitExceeded)
         // A Codable type sees each of them anew.

@@ -117,7 +117,7 @@ private struct Reply: CachedModel {
             #expect(try !table.forEachInMemory(keys) { _ in count += 1 })
             #expect(count == (waits ? 0 : 1))
         }
-        // All that are asked for wait.
+        // All requested models wait.
         _ = table.change(RecordTable.Changes((0..<40).map { ("\($0)", record($0), []) }))
         var ids: [Int] = []
         #expect(try table.forEachInMemory(PreparedKeys(["7", "3", "39"])) { ids.append($0.model.id) })

@@ -103,7 +103,7 @@ private final class CountingServer: ModelTransport {
         #expect(try await models.stored(User.self, id: 3)?.value.name == "C")
     }
 
-    /// A failure of one leaves the others, and is told.
+    /// A failure of one leaves the others, and is reported.
     @Test func staleModelsOfATypeWithoutSuchARequestAreLoadedAFewAtATime() async throws {
         let server = CountingServer()
         let failures = Failures()

@@ -44,7 +44,7 @@ import TypedCacheTesting
         #expect(given.allSatisfy { $0 < next })
     }
 
-    /// A change has a revision behind the invalidation then, which would hide that from later looks.
+    /// A change then has a revision after the invalidation, which would hide that from later reads.
     @Test func aChangeBehindAnInvalidationSeesItAlsoBeforeTheDiskDoes() throws {
         let disk = try Disk()
         let bookkeeping = try disk.open()
@@ -126,7 +126,7 @@ import TypedCacheTesting
         try await former.save(User(id: 2, name: "before", bio: "b"))
         try await former.close()
         let models = try await stage.open()
-        // Its disk takes no file any more.
+        // Its disk no longer takes a file.
         let bookkeeping = stage.directory.url.appending(path: "42/$bookkeeping")
         let kept = stage.directory.url.appending(path: "kept")
         try FileManager.default.moveItem(at: bookkeeping, to: kept)

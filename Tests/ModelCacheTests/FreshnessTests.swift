@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TypedCache
 
-/// When the server is asked, and with which headers.
+/// When a request is sent, and with which headers.
 @Suite struct FreshnessTests {
     @Test func maxAgeLessAgeIsFreshAndNoStoreLeavesNothing() async throws {
         let stage = try Stage()
@@ -37,7 +37,7 @@ import TypedCache
         #expect(stage.server.requests.map { $0.headers["if-none-match"] } == [nil, "\"a\""])
         #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
 
-        // Removed while the server is asked whether it is unchanged.
+        // Removed during the request that revalidates it.
         stage.clock.advance(by: .seconds(61))
         stage.server.forgetRequests()
         stage.server.hold("/users/1")
@@ -256,7 +256,7 @@ import TypedCache
         await stage.server.requested(2)
         async let user = models.fetch(User.self, id: 1, .reload)
         async let list = models.fetch(Feed(topic: "swift"), .reload)
-        // Both join meanwhile. If one comes later, it asks the server itself, and its result is the same.
+        // Both join the load. If one comes later, it sends its own request, and its result is the same.
         try await Task.sleep(for: .milliseconds(50))
         stage.server.release("/users/1")
         stage.server.release("/articles?topic=swift")
@@ -273,7 +273,8 @@ import TypedCache
         stage.server.hold("/users/1")
         #expect(try await models.fetch(User.self, id: 1, .staleWhileRevalidate).name == "a")
         await stage.server.requested(1)
-        // A fetch that is cancelled before it waits ends no load. After one that waited, the next fetch asks the server itself.
+        // A fetch that is cancelled before it waits ends no load. After one that waited, the next fetch asks the server
+        // itself.
         while stage.server.requests.count < 2 {
             let waiting = Task { try await models.fetch(User.self, id: 1, .reload) }
             try await Task.sleep(for: .milliseconds(20))

@@ -18,8 +18,14 @@ import TypedCacheTesting
         for (number, step) in example.steps.enumerated() {
             clock.advance(by: .seconds(step.wait ?? 0))
             server.forgetRequests()
-            Self.script(step, "step \(number)", server, at: clock.now)
-            let outcome = await Self.outcome(of: step, "step \(number)", cache, server, &shown)
+            Self.script(step, text: "step \(number)", on: server, at: clock.now)
+            let outcome = await Self.outcome(
+                of: step,
+                text: "step \(number)",
+                in: cache,
+                server: server,
+                shown: &shown
+            )
             #expect(outcome == step.expect, "\(example.id), step \(number): \(example.checks)")
             for header in step.sends ?? [] {
                 let sent = server.requests.last?.headers[header[0]]
@@ -50,7 +56,7 @@ import TypedCacheTesting
         }
     }
 
-    private static func script(_ step: HTTPCase.Step, _ text: String, _ server: StubTransport, at now: Date) {
+    private static func script(_ step: HTTPCase.Step, text: String, on server: StubTransport, at now: Date) {
         guard step.fails != true else { return server.fail("/leaf") }
         for (number, answer) in (step.answers ?? []).enumerated() {
             let headers = ModelHeaders((answer.headers ?? []).map { ($0[0], Self.value($0[1], at: now)) })
@@ -77,10 +83,10 @@ import TypedCacheTesting
 
     private static func outcome(
         of step: HTTPCase.Step,
-        _ text: String,
-        _ cache: ModelCache,
-        _ server: StubTransport,
-        _ shown: inout String?
+        text: String,
+        in cache: ModelCache,
+        server: StubTransport,
+        shown: inout String?
     ) async -> HTTPOutcome {
         let former = shown
         var found: Leaf?

@@ -2,8 +2,8 @@ import Foundation
 import ModelCache
 
 /// A case of the public suite of HTTP caching, by its name there, as `http-cases.json` has it: answers that a server
-/// gives, one step after another, and how a private cache uses them. `Scripts/http-cases` takes other caches through the
-/// same file.
+/// gives, one step after another, and how a private cache uses them. `Scripts/http-cases` takes other caches through
+/// the same file.
 struct HTTPCase: Decodable, Sendable, CustomStringConvertible {
     struct Answer: Decodable, Sendable {
         var status: Int?
@@ -59,11 +59,11 @@ enum HTTPOutcome: String, Decodable, Sendable {
     case validated
     /// The server's whole answer was used.
     case loaded
-    /// The stored answer was used, and the server was asked behind it.
+    /// The stored answer was used, and the server got a request in the background.
     case behind
     /// The stored answer was used because the server failed.
     case stale
-    /// The asker was told an error.
+    /// The caller got an error.
     case failed
 }
 

@@ -57,7 +57,7 @@ private enum Fetch: CaseIterable {
     }
 }
 
-/// Lists some of whose elements are not stored.
+/// Lists with some elements that are not stored.
 @Suite struct HoleTests {
     private let feed = Feed(topic: "swift")
     private static let unkept: ModelHeaders = ["ETag": "\"l\"", "Cache-Control": "no-cache"]
@@ -223,7 +223,7 @@ private enum Fetch: CaseIterable {
         try await waiting(3)
         first.open()
         await second.reached()
-        // The list has come behind the save.
+        // The list has come after the save.
         try await waiting(2)
         second.open()
         _ = try await (firstTurn, secondTurn, saved)

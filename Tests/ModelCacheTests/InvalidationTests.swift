@@ -4,9 +4,9 @@ import ModelCacheTesting
 import TestSupport
 import Testing
 
-/// Invalidations while the server is asked.
+/// Invalidations during a request.
 @Suite struct InvalidationTests {
-    /// Suspends until so many requests have come; a test whose time is over goes on.
+    /// Suspends until so many requests have come, or the test's time limit has passed.
     private func requested(_ count: Int, of server: StubTransport) async throws {
         while server.requests.count < count {
             await pause()
@@ -123,7 +123,7 @@ import Testing
         #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
     }
 
-    /// A part that is asked for behind the invalidation makes the entry later than it, but not fresh.
+    /// A part that is requested after the invalidation makes the entry later than it, but not fresh.
     @Test(.timeLimit(.minutes(1))) func aNotModifiedFromBeforeAnInvalidationMakesNothingFresh() async throws {
         let stage = try Stage()
         let models = try await stage.open()
@@ -168,14 +168,14 @@ import Testing
         #expect(stored.count == 60 && stored.values.allSatisfy { !$0.freshness.isFresh })
     }
 
-    /// They are stale in this process, and their observers are told.
+    /// They are stale in this process, and their observers are notified.
     @Test(.timeLimit(.minutes(1))) func observersAreToldOfAnInvalidationThatTheDiskRefuses() async throws {
         let stage = try Stage()
         let models = try await stage.open()
         try await models.save(User(id: 1, name: "a", bio: "b"))
         let updates = models.updates(of: User.self, id: 1).makeAsyncIterator()
         #expect(await updates.next(isolation: #isolation)??.freshness.isFresh == true)
-        // The disk of the bookkeeping takes no file any more.
+        // The disk of the bookkeeping no longer takes a file.
         let bookkeeping = stage.directory.url.appending(path: "42/$bookkeeping")
         try FileManager.default.removeItem(at: bookkeeping)
         try Data().write(to: bookkeeping)

@@ -18,7 +18,7 @@ import Testing
     private func check<Value: Decodable & Equatable>(
         _ type: Value.Type,
         _ bytes: [UInt8],
-        _ decoder: JSONDecoder,
+        with decoder: JSONDecoder,
         seed: Int = 0
     ) -> Value? {
         do {
@@ -31,7 +31,7 @@ import Testing
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Every value that is decoded without Foundation is the one that `JSONDecoder` decodes, whatever the text.
+    /// Every value that is decoded without Foundation is the one that `JSONDecoder` decodes, for any text.
     @Test func valuesAreThoseOfJSONDecoder() {
         for seed in seeds(0..<20_000) {
             var random = RandomJSON(seed: seed, isUnusual: true)
@@ -61,7 +61,7 @@ import Testing
         for seed in seeds(0..<2_000) {
             var random = RandomJSON(seed: seed, isUnusual: false)
             let bytes = random.text()
-            #expect(check(Text.self, bytes, decoder(), seed: seed) != nil, "seed \(seed): \(text(bytes))")
+            #expect(check(Text.self, bytes, with: decoder(), seed: seed) != nil, "seed \(seed): \(text(bytes))")
         }
     }
 
@@ -77,9 +77,9 @@ import Testing
         for number in numbers {
             let bytes = Array(number.utf8)
             func both<Value: Decodable & Equatable>(_ type: Value.Type) {
-                check(type, bytes, decoder())
-                check([Value].self, Array("[\(number)]".utf8), decoder())
-                check([String: Value].self, Array("{\"a\":\(number)}".utf8), decoder())
+                check(type, bytes, with: decoder())
+                check([Value].self, Array("[\(number)]".utf8), with: decoder())
+                check([String: Value].self, Array("{\"a\":\(number)}".utf8), with: decoder())
             }
             both(Int.self)
             both(Int8.self)
@@ -98,8 +98,8 @@ import Testing
             both(Decimal.self)
             both(Bool.self)
         }
-        #expect(check([Float].self, Array("[0,1.5]".utf8), decoder()) == [0, 1.5])
-        #expect(check(Decimal.self, Array("19.99".utf8), decoder()) == Decimal(string: "19.99"))
+        #expect(check([Float].self, Array("[0,1.5]".utf8), with: decoder()) == [0, 1.5])
+        #expect(check(Decimal.self, Array("19.99".utf8), with: decoder()) == Decimal(string: "19.99"))
     }
 
     @Test func datesAndDataAreReadAsTheDecoderSays() throws {
@@ -126,7 +126,7 @@ import Testing
             ),
         ]
         for (bytes, set) in settings {
-            #expect(check(Moment.self, bytes, decoder(set)) != nil, "\(text(bytes))")
+            #expect(check(Moment.self, bytes, with: decoder(set)) != nil, "\(text(bytes))")
         }
     }
 
@@ -202,14 +202,15 @@ import Testing
     /// The first of two members with one name counts for `JSONDecoder`, also where they have it by conversion.
     @Test func namesThatComeTwiceAreLeftToJSONDecoder() throws {
         let converting = decoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
-        #expect(check([String: Int].self, Array(#"{"a":1,"a":2}"#.utf8), decoder()) == nil)
-        #expect(check(Text.self, Array(#"{"a_b":1,"aB":2}"#.utf8), converting) == nil)
+        #expect(check([String: Int].self, Array(#"{"a":1,"a":2}"#.utf8), with: decoder()) == nil)
+        #expect(check(Text.self, Array(#"{"a_b":1,"aB":2}"#.utf8), with: converting) == nil)
         let body = ModelBody(ModelResponse(body: Data(#"{"a":1,"a":2}"#.utf8))) { JSONDecoder() }
         #expect(try body.decode(Int.self, at: "a") == 1)
         // Names of a dictionary stay as they are written.
         let dictionary = Array(#"{"one_two":{"three_four":1}}"#.utf8)
         #expect(
-            check([String: Text].self, dictionary, converting)?["one_two"] == .object(["threeFour": .number(1)])
+            check([String: Text].self, dictionary, with: converting)?["one_two"]
+                == .object(["threeFour": .number(1)])
         )
     }
 
@@ -218,18 +219,18 @@ import Testing
         let converting = decoder { $0.keyDecodingStrategy = .convertFromSnakeCase }
         for decoder in [decoder(), converting] {
             for text in [#"{"foo_bar":{"v":1}}"#, #"{"5":{"v":2}}"#, #"{"id":{},"name":[1],"tags":{"a_b":[]}}"#] {
-                check([String: Placed].self, Array(text.utf8), decoder)
-                check([Int: Placed].self, Array(text.utf8), decoder)
-                check(Keyed.self, Array(text.utf8), decoder)
-                check(Placed.self, Array(text.utf8), decoder)
+                check([String: Placed].self, Array(text.utf8), with: decoder)
+                check([Int: Placed].self, Array(text.utf8), with: decoder)
+                check(Keyed.self, Array(text.utf8), with: decoder)
+                check(Placed.self, Array(text.utf8), with: decoder)
             }
         }
-        #expect(check([Placed].self, Array("[1,[2,[]]]".utf8), decoder()) != nil)
+        #expect(check([Placed].self, Array("[1,[2,[]]]".utf8), with: decoder()) != nil)
     }
 
     @Test func escapesAreCheckedWhereTheirStringIsNotAskedFor() {
         func isOurs(_ escape: String) -> Bool {
-            check(Several.self, Array("{\"other\": \"\(escape)\"}".utf8), decoder()) != nil
+            check(Several.self, Array("{\"other\": \"\(escape)\"}".utf8), with: decoder()) != nil
         }
         for escape in ["\\n", "\\\"", "\\u00e9", "\\uABCD", "\\u0000"] { #expect(isOurs(escape), "\(escape)") }
         for escape in ["\\u\"", "\\u\"d83d", "\\u12", "\\u00g9", "\\u", "\\x", "\\U0041", "\\"] {
@@ -240,15 +241,15 @@ import Testing
     /// Depth, and numbers of names, are bounded; beyond, `JSONDecoder` has its own bounds.
     @Test func hostileTextsAreLeftToJSONDecoder() {
         let deep = String(repeating: "[", count: 100_000)
-        #expect(check(Text.self, Array(deep.utf8), decoder()) == nil)
+        #expect(check(Text.self, Array(deep.utf8), with: decoder()) == nil)
         let names = (0..<5_000).map { "\"\($0)\":0" }.joined(separator: ",")
-        #expect(check(Text.self, Array("{\(names)}".utf8), decoder()) == nil)
+        #expect(check(Text.self, Array("{\(names)}".utf8), with: decoder()) == nil)
         let objects = (0..<5_000).map { "{\"\($0)\":0}" }.joined(separator: ",")
-        #expect(check(Text.self, Array("[\(objects)]".utf8), decoder()) == nil)
+        #expect(check(Text.self, Array("[\(objects)]".utf8), with: decoder()) == nil)
         let broken: [[UInt8]] = [
             [], [0], [0x22], [0x5C], [0x22, 0x5C], [0x22, 0xFF, 0x22], [0x7B, 0x22], [0xEF, 0xBB, 0xBF, 0x31],
         ]
-        for bytes in broken { #expect(check(Anything.self, bytes, decoder()) == nil) }
+        for bytes in broken { #expect(check(Anything.self, bytes, with: decoder()) == nil) }
     }
 }
 

@@ -63,7 +63,7 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         stage.server.hold("/articles?topic=swift&after=2")
         async let more = models.fetchMore(of: feed)
         await stage.server.requested(1)
-        // A gap: the page that is on its way belongs nowhere any more.
+        // A gap: the page that is on its way no longer belongs anywhere.
         stage.server.answer("/articles?topic=swift", page([9, 8], next: "8"))
         stage.server.answer("/articles?topic=swift&after=8", page([7]))
         _ = try await models.fetch(feed, .reload)
@@ -146,8 +146,8 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         #expect(try await models.stored(feed)?.elements.last?.title == "again")
     }
 
-    /// A list and its elements are the same from memory, from disk, and from both, also with holes, elements that wait to be
-    /// written, unconfirmed changes, and memory that has room for none of it.
+    /// A list and its elements are the same from memory, from disk, and from both, also with holes, elements that wait
+    /// to be written, unconfirmed changes, and memory that has room for none of it.
     @Test func aListIsTheSameFromMemoryAndFromDisk() async throws {
         let stage = try Stage()
         let ids = Array((1...40).reversed())

@@ -211,7 +211,7 @@ private final class OvertakingServer: ModelTransport {
 
     // MARK: Parts that overtake whole models
 
-    /// A feed by user 1, whom it gives in part.
+    /// A feed by user 1, with a part of the user.
     private static let part = StubTransport.Body.json(
         #"{"items": [{"id": 1, "title": "t", "author": {"id": 1, "name": "part"}}]}"#
     )
@@ -310,7 +310,7 @@ private final class OvertakingServer: ModelTransport {
         #expect(try await models.stored(Article.self, ids: 1...4).count == 4)
     }
 
-    /// The server may have taken the change behind the answer.
+    /// The server may have taken the change after the answer.
     @Test(arguments: [true, false])
     func aChangeOfAModelThatIsNotStoredIsNotLostToAnEarlierAnswer(isSent: Bool) async throws {
         let stage = try Stage()
@@ -414,7 +414,7 @@ private final class OvertakingServer: ModelTransport {
         stage.server.release("/articles?topic=swift")
         #expect(try await fetched.elements.map(\.id) == [9, 1, 3])
         #expect(try await models.stored(feed)?.elements.map(\.id) == [9, 1, 3])
-        // The server has the last word, if it was asked behind the change.
+        // The server has the last word, if the request came after the change.
         stage.server.answerFeed("swift", [1, 2, 3])
         #expect(try await models.fetch(feed, .reload).elements.map(\.id) == [1, 2, 3])
     }
@@ -469,7 +469,7 @@ private final class OvertakingServer: ModelTransport {
         }
         stage.server.release("/articles?topic=swift")
         _ = try await fetched
-        // Whether the list was changed is not known any more.
+        // Whether the list was changed is no longer known.
         #expect(try await models.stored(feed) == nil)
         #expect(try await models.fetch(feed).elements.map(\.id) == [1, 2, 3])
         _ = try await models.fetch(feed)
@@ -485,13 +485,13 @@ private final class OvertakingServer: ModelTransport {
         let stage = try Stage()
         let feed = Feed(topic: "swift")
         let path = ["model": "/users/1", "several": "/users?ids=1,2", "list": "/articles?topic=swift"][kind] ?? ""
-        func answer(_ name: String, _ bio: String, _ ids: [Int]) {
+        func answer(_ name: String, bio: String, ids: [Int]) {
             stage.server.answerUser(1, name, bio: bio)
             let user = "{\"id\": 1, \"name\": \"\(name)\", \"bio\": \"\(bio)\"}"
             stage.server.answer("/users?ids=1,2", .json("[\(user), {\"id\": 2, \"name\": \"n\", \"bio\": \"b\"}]"))
             stage.server.answerFeed("swift", ids)
         }
-        answer("a", "old", [1])
+        answer("a", bio: "old", ids: [1])
         let models = try await stage.open()
         _ = try await models.fetch(User.self, ids: [1, 2])
         _ = try await models.fetch(feed)
@@ -499,7 +499,7 @@ private final class OvertakingServer: ModelTransport {
         stage.server.forgetRequests()
         stage.server.hold(path)
         // The server has answered before it gets the change.
-        answer("a", "new", [5, 4, 1])
+        answer("a", bio: "new", ids: [5, 4, 1])
         async let found: Void = {
             switch kind {
             case "model": _ = try await models.fetch(User.self, id: 1, .reload)
@@ -512,7 +512,7 @@ private final class OvertakingServer: ModelTransport {
             $0.update(User.self, id: 1) { $0.name = "mine" }
             $0.insert(Article(id: 9, title: "nine", author: Link(7)), into: feed, at: .start)
         } sending: {
-            answer("mine", "new", [9, 5, 4, 1])
+            answer("mine", bio: "new", ids: [9, 5, 4, 1])
         }
         stage.server.release(path)
         try await found

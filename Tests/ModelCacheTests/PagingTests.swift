@@ -6,7 +6,7 @@ import Testing
 import TypedCache
 import TypedCacheTesting
 
-/// A server that has one list of articles, and gives it in pages behind an element or an offset.
+/// A server that has one list of articles, and gives it in pages after an element or an offset.
 ///
 /// Behind an element that the list has no longer there is no page: status 410. After 1,000 requests it fails, so that a
 /// fetch that would go on for ever ends.
@@ -45,7 +45,7 @@ private final class PageServer: ModelTransport {
     }
 }
 
-/// Has an element put into the list whenever a page behind the first one is asked for, 20 times.
+/// Puts an element into the list on each request for a page after the first one, 20 times.
 private final class BusyServer: ModelTransport {
     private let pages: PageServer
     private let models = Mutex<ModelCache?>(nil)
@@ -70,11 +70,11 @@ private final class BusyServer: ModelTransport {
     }
 }
 
-/// Has an element removed while its first answer to a request for a page behind the first one is on its way.
+/// Removes an element while its first answer to a request for a page after the first one is on its way.
 private final class RemovingServer: ModelTransport {
     private let pages: PageServer
     private let id: Int
-    /// Whether that answer is one from behind the removal.
+    /// Whether that answer is from after the removal.
     private let isLate: Bool
     private let removal = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
@@ -179,7 +179,8 @@ private struct Offsets: ModelList {
         #expect(try await readToTheEnd(Cursors(), models) == order)
     }
 
-    /// The elements behind an own one are news that the list has not seen yet, and there are more of them than the page has.
+    /// The elements after an own one are news that the list has not seen yet, and there are more of them than the page
+    /// has.
     @Test func aFirstPageThatEndsInNewsTakesThePlaceOfAll() async throws {
         let server = PageServer(0..<9)
         let models = try await open(server)
@@ -315,7 +316,8 @@ private struct Offsets: ModelList {
         #expect(try await more() == server.list)
     }
 
-    /// A page leaves out the elements that changes remove, and has every other one, also an element that the program has moved.
+    /// A page leaves out the elements that changes remove, and has every other one, also an element that the program
+    /// has moved.
     @Test func aPageThatWasAskedForBeforeChangesOfItsListTakesNothingBack() async throws {
         let server = PageServer(1...9)
         let removing = RemovingServer(server, id: 5)
@@ -392,8 +394,8 @@ private struct Offsets: ModelList {
         #expect(Set(read).count == read.count, "seed \(seed): \(read)")
     }
 
-    /// The program changes a list that the server counts, while pages are loaded, and others add to it, or the first page is
-    /// loaded anew: all is found.
+    /// The program changes a list that the server counts, while pages are loaded, and others add to it, or the first
+    /// page is loaded anew: all is found.
     @Test(arguments: seeds(0..<300)) func offsetsLoseNothing(seed: Int) async throws {
         var random = SeededGenerator(seed: seed)
         let first = 0..<Int.random(in: 3...30, using: &random)
@@ -416,7 +418,8 @@ private struct Trial {
 
     let server: PageServer
     let models: ModelCache
-    /// Whether others add elements at the front, which the list does not hear of; otherwise its first page is loaded anew.
+    /// Whether others add elements at the front, which the list does not hear of; otherwise its first page is loaded
+    /// anew.
     let areOthers: Bool
     var random: SeededGenerator
     /// The elements of others.
@@ -436,7 +439,8 @@ private struct Trial {
         }
     }
 
-    /// Inserts or removes an element, with other steps before and behind the moment when the server does the same, or refuses.
+    /// Inserts or removes an element, with other steps before and after the moment when the server does the same, or
+    /// refuses.
     private mutating func change(depth: Int) async throws {
         last += 1
         let new = last

@@ -32,7 +32,7 @@ private struct People: ModelList {
     let server = StubTransport()
     let clock = HandClock()
 
-    /// A cache with person 1, whose name a list has brought after the whole model.
+    /// A cache with person 1; a list has brought the name after the whole model.
     private func open(whole headers: ModelHeaders) async throws -> ModelCache {
         let models = try await ModelCache.inMemory(
             types: [Person.self],

@@ -103,7 +103,7 @@ private struct Reference {
                     #expect(error.code == .transport && reference.users[id] == nil, "seed \(seed), step \(step)")
                 }
             }
-            try await compare(models, reference, "seed \(seed), step \(step)")
+            try await compare(models, with: reference, "seed \(seed), step \(step)")
         }
         let last = reference.users
         try await models.save(User(id: 99, name: "end", bio: "b"))
@@ -112,7 +112,7 @@ private struct Reference {
         try await models.close()
     }
 
-    private func compare(_ models: ModelCache, _ reference: Reference, _ place: String) async throws {
+    private func compare(_ models: ModelCache, with reference: Reference, _ place: String) async throws {
         let users = try await models.stored(User.self, ids: 1...6).mapValues(\.value)
         #expect(users == reference.users, "\(place)")
         let articles = try await models.stored(Article.self, ids: 1...6).mapValues(\.value)

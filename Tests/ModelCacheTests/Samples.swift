@@ -77,7 +77,7 @@ struct Stage: ~Copyable {
         )
     }
 
-    /// Opens a cache, of whose feed on Swift the answer is held.
+    /// Opens a cache with a held answer of the feed on Swift.
     func openHoldingFeed(_ ids: [Int]) async throws -> ModelCache {
         server.answerFeed("swift", ids)
         server.hold("/articles?topic=swift")

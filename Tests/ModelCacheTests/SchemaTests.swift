@@ -317,7 +317,7 @@ private struct CountedNote: CachedModel {
                 guard attributes[.type] as? FileAttributeType == .typeRegular else { return }
                 count += attributes[.size] as? Int ?? 0
             } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
-                // Evicted meanwhile, in the background.
+                // Evicted in the background by now.
             }
         }
     }

@@ -45,7 +45,7 @@ import TypedCache
         #expect(try await stage.open().stored(User.self, id: 1)?.value == expected[kind])
     }
 
-    /// The server has answered behind the call.
+    /// The server has answered after the call.
     @Test func anAnswerThatWasAskedForBehindACallReplacesWhatThatSaves() async throws {
         let stage = try Stage()
         stage.server.answerUser(1, "server")

@@ -16,8 +16,7 @@ import Testing
         }
     }
 
-    private func answer(_ server: StubTransport, _ page: String, _ ids: [Int], next: String?, headers: ModelHeaders)
-    {
+    private func answer(_ server: StubTransport, _ page: String, ids: [Int], next: String?, headers: ModelHeaders) {
         let items = ids.map { #"{"id": \#($0), "title": "t", "author": 7}"# }.joined(separator: ", ")
         let next = next.map { ", \"next\": \"\($0)\"" } ?? ""
         server.answer("/articles?topic=swift\(page)", .json("{\"items\": [\(items)]\(next)}"), headers: headers)
@@ -123,12 +122,12 @@ import Testing
     @Test func aLiveListShowsThem() async throws {
         let stage = try Stage()
         let models = try await stage.open()
-        answer(stage.server, "", [1], next: nil, headers: Self.unkept)
+        answer(stage.server, "", ids: [1], next: nil, headers: Self.unkept)
         let live = models.live(feed)
         await live.load()
         #expect(live.elements.map(\.id) == [1] && live.error == nil)
-        answer(stage.server, "", [2], next: "2", headers: [:])
-        answer(stage.server, "&after=2", [3], next: nil, headers: Self.unkept)
+        answer(stage.server, "", ids: [2], next: "2", headers: [:])
+        answer(stage.server, "&after=2", ids: [3], next: nil, headers: Self.unkept)
         await live.load()
         #expect(live.elements.map(\.id) == [2])
         await live.loadMore()
@@ -140,11 +139,11 @@ import Testing
     @Test func aLiveListShowsUnconfirmedChangesOverThem() async throws {
         let stage = try Stage()
         let models = try await stage.open()
-        answer(stage.server, "", [1, 2], next: "2", headers: [:])
-        answer(stage.server, "&after=2", [3], next: nil, headers: Self.unkept)
+        answer(stage.server, "", ids: [1, 2], next: "2", headers: [:])
+        answer(stage.server, "&after=2", ids: [3], next: nil, headers: Self.unkept)
         let live = models.live(feed)
         await live.load()
-        answer(stage.server, "", [1, 2], next: "2", headers: Self.unkept)
+        answer(stage.server, "", ids: [1, 2], next: "2", headers: Self.unkept)
         try await models.change {
             $0.remove(id: 1, from: feed)
         } sending: {
@@ -156,25 +155,25 @@ import Testing
         }
     }
 
-    /// There is no place to go on from, of which the program is told.
+    /// There is no place to go on from, which is reported to the program.
     @Test func pagesThatAreNotKeptHaveAnEnd() async throws {
         let stage = try Stage()
         let models = try await stage.open()
-        answer(stage.server, "", [1], next: "1", headers: Self.unkept)
-        answer(stage.server, "&after=1", [2], next: "2", headers: Self.unkept)
+        answer(stage.server, "", ids: [1], next: "1", headers: Self.unkept)
+        answer(stage.server, "&after=1", ids: [2], next: "2", headers: Self.unkept)
         var shown = try await models.fetch(feed)
         for _ in 0..<10 where shown.hasMore { shown = try await models.fetchMore(of: feed) }
         #expect(!shown.hasMore && shown.elements.map(\.id) == [1])
         #expect(stage.failures.all.map(\.code) == [.notKept])
         // The first page is kept, and the next one is not.
-        answer(stage.server, "", [1], next: "1", headers: [:])
+        answer(stage.server, "", ids: [1], next: "1", headers: [:])
         shown = try await models.fetch(feed)
         #expect(shown.hasMore)
         for _ in 0..<10 where shown.hasMore { shown = try await models.fetchMore(of: feed) }
         #expect(!shown.hasMore && shown.elements.map(\.id) == [1, 2])
         #expect(stage.failures.all.map(\.code) == [.notKept, .notKept])
-        // The last page has nothing behind it.
-        answer(stage.server, "&after=1", [2], next: nil, headers: Self.unkept)
+        // No page follows the last one.
+        answer(stage.server, "&after=1", ids: [2], next: nil, headers: Self.unkept)
         shown = try await models.fetchMore(of: feed)
         #expect(!shown.hasMore && shown.elements.map(\.id) == [1, 2])
         #expect(stage.failures.all.count == 2)

@@ -5,7 +5,7 @@ import Testing
 import TypedCache
 import TypedCacheTesting
 
-/// Stored entries that cannot be read count as missing, and are told of once.
+/// Stored entries that cannot be read count as missing, and are reported once.
 @Suite struct UnreadableTests {
     private let feed = Feed(topic: "swift")
 

@@ -24,7 +24,7 @@ private struct Words: ModelList {
     func page(in body: ModelBody) throws -> Page<Word> { try body.page(items: "items", next: "next") }
 }
 
-/// Answers in the language that is asked for; in English when it is told to.
+/// Answers in the requested language; in English only once `english` is open.
 private final class LanguageServer: ModelTransport {
     let english = Gate()
 
@@ -49,7 +49,7 @@ private final class LanguageServer: ModelTransport {
         try await ModelCache.inMemory(types: [Word.self], transport: server)
     }
 
-    private func fetch(_ kind: String, _ language: String, _ models: ModelCache) async throws -> String? {
+    private func fetch(_ kind: String, _ language: String, from models: ModelCache) async throws -> String? {
         try await Word.$language.withValue(language) {
             switch kind {
             case "one": try await models.fetch(Word.self, id: 1).text
@@ -81,10 +81,10 @@ private final class LanguageServer: ModelTransport {
         let path = ["one": "/words/1", "several": "/words", "list": "/list"][kind] ?? ""
         answer("english")
         server.hold(path)
-        async let english = fetch(kind, "en", models)
+        async let english = fetch(kind, "en", from: models)
         try await requested(1)
         answer("deutsch")
-        async let german = fetch(kind, "de", models)
+        async let german = fetch(kind, "de", from: models)
         try await requested(2)
         server.release(path)
         #expect(try await german == "deutsch")
@@ -96,9 +96,9 @@ private final class LanguageServer: ModelTransport {
     func anEarlierAnswerIsReturnedThoughALaterOneOfAnotherVariantIsThere(kind: String) async throws {
         let server = LanguageServer()
         let models = try await ModelCache.inMemory(types: [Word.self], transport: server)
-        async let english = fetch(kind, "en", models)
+        async let english = fetch(kind, "en", from: models)
         await server.english.reached()
-        #expect(try await fetch(kind, "de", models) == "de")
+        #expect(try await fetch(kind, "de", from: models) == "de")
         server.english.open()
         #expect(try await english == "en")
         #expect(try await models.stored(Word.self, id: 1)?.value.text == "de")

@@ -3,7 +3,7 @@ import PropertyLists
 
 /// Whether two objects of property lists are equal.
 ///
-/// Text before 1583-01-01 names other days for Foundation on Linux, whose calendar is the Julian one before that: its
+/// For Foundation on Linux, text before 1583-01-01 names other days, because it uses the Julian calendar for them: its
 /// dates are a whole number of days apart from those here, at most 12.
 func isEqual(_ left: Any, _ right: Any) -> Bool {
     switch (left, right) {

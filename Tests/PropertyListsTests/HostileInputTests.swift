@@ -65,7 +65,7 @@ struct HostileInputTests {
         #expect(code(binary([[0x8F, 0, 0]])) == .corrupted)
     }
 
-    /// A short list whose one long text is used so often that the values would take a thousand times its bytes.
+    /// A short list that uses its one long text so often that the values would take a thousand times its bytes.
     @Test(arguments: [0x5F, 0x6F, 0x4F] as [UInt8])
     func textThatIsUsedAgainAndAgainIsLimited(marker: UInt8) throws {
         func list(length: Int, uses: Int) -> Data {

@@ -6,7 +6,7 @@ import Testing
 
 /// Lists of dictionaries with the same keys, which readers and writers remember.
 struct RecordTests {
-    /// Records whose keys have their own order in each, now and then with another key, one less, or one twice.
+    /// Records with their keys in an order of their own, now and then with another key, one less, or one twice.
     private func records(_ count: Int, keys: Int, seed: Int, hasDuplicates: Bool) -> PropertyList {
         var random = SeededGenerator(seed: seed)
         // Beginnings and ends of each other, and of all lengths.

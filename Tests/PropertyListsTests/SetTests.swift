@@ -5,7 +5,7 @@ import Testing
 
 /// Sets of binary lists as objects, and texts that are canonically equivalent and differ in their bytes.
 struct SetTests {
-    /// A binary list whose first object is its root.
+    /// A binary list with its first object as the root.
     private func binary(_ objects: [[UInt8]]) -> Data {
         func big(_ number: Int, _ width: Int) -> [UInt8] {
             (0..<width).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }

@@ -2,7 +2,7 @@ import Foundation
 import RedisWire
 import Synchronization
 
-/// Stands between a connection and a server, and spoils what the server sends.
+/// Stands between a connection and a server, and spoils the server's bytes.
 package final class FaultProxy: Sendable {
     package enum Fault: Sendable {
         case none

@@ -19,7 +19,7 @@ package final class RedisServer: Sendable {
     private static let speaksTLS: Bool = {
         let directory = TestDirectory()
         guard isInstalled,
-            let (process, socket) = try? launch(0, ["--tls-port", "0"], directory.url)
+            let (process, socket) = try? launch(0, ["--tls-port", "0"], in: directory.url)
         else { return false }
         while process.isRunning, !FileManager.default.fileExists(atPath: socket) { usleep(1_000) }
         defer { process.terminate() }
@@ -37,7 +37,7 @@ package final class RedisServer: Sendable {
             // Below the ports that the system gives to clients: one that waits for the server could get the same port,
             // and would be connected with itself.
             let port = UInt16.random(in: 20_000..<30_000)
-            if let process = try await Self.start(port, arguments, directory.url) {
+            if let process = try await Self.start(port, arguments, in: directory.url) {
                 self.port = port
                 self.process.withLock { $0 = process }
                 return
@@ -62,7 +62,7 @@ package final class RedisServer: Sendable {
         self.arguments = arguments
         while true {
             let port = UInt16.random(in: ports)
-            let (new, socket) = try Self.launch(port, arguments, directory.url)
+            let (new, socket) = try Self.launch(port, arguments, in: directory.url)
             while new.isRunning, !FileManager.default.fileExists(atPath: socket) { usleep(1_000) }
             guard new.isRunning else { continue }
             self.port = port
@@ -102,13 +102,13 @@ package final class RedisServer: Sendable {
 
     /// Starts the server again after ``kill()``, at the same port.
     package func start() async throws {
-        guard let new = try await Self.start(port, arguments, directory.url) else { throw ServerError() }
+        guard let new = try await Self.start(port, arguments, in: directory.url) else { throw ServerError() }
         process.withLock { $0 = new }
     }
 
     /// As ``start()``, but blocks.
     package func startAgain() throws {
-        let (new, socket) = try Self.launch(port, arguments, directory.url)
+        let (new, socket) = try Self.launch(port, arguments, in: directory.url)
         while !FileManager.default.fileExists(atPath: socket) {
             guard new.isRunning else { throw ServerError() }
             usleep(1_000)
@@ -117,8 +117,8 @@ package final class RedisServer: Sendable {
     }
 
     /// Starts a server and waits until it listens; `nil` if it ends first, as it does when another one has the port.
-    private static func start(_ port: UInt16, _ arguments: [String], _ directory: URL) async throws -> Process? {
-        let (new, socket) = try launch(port, arguments, directory)
+    private static func start(_ port: UInt16, _ arguments: [String], in directory: URL) async throws -> Process? {
+        let (new, socket) = try launch(port, arguments, in: directory)
         while !FileManager.default.fileExists(atPath: socket) {
             guard new.isRunning else { return nil }
             await pause()
@@ -129,7 +129,7 @@ package final class RedisServer: Sendable {
     private static func launch(
         _ port: UInt16,
         _ arguments: [String],
-        _ directory: URL
+        in directory: URL
     ) throws -> (process: Process, socket: String) {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let socket = directory.appending(path: "s").path

@@ -7,8 +7,8 @@ import Testing
 @testable import RedisWire
 
 #if os(Linux)
-    /// Callers that read their answers by themselves get what the thread of all connections would have read, and leave all
-    /// else to it.
+    /// Callers that read their answers themselves get the answers that the thread of all connections would have read,
+    /// and leave everything else to it.
     @Suite(.timeLimit(.minutes(2))) struct CallerReadingTests {
         // MARK: When
 
@@ -50,7 +50,7 @@ import Testing
             #expect(!never.isOn)
         }
 
-        // MARK: What comes
+        // MARK: Answers
 
         /// A server that gives each request the next of some answers; behind the last it goes on with `+OK`.
         private struct Script: ~Copyable {
@@ -91,7 +91,7 @@ import Testing
             deinit { listener.shutDown() }
         }
 
-        /// A connection whose callers read: two answers have come.
+        /// A connection with callers that read: two answers have come.
         private func connection(_ script: borrowing Script, _ events: EventLog) async throws -> RedisConnection {
             let connection = try RedisConnection(.tcp(host: "127.0.0.1", port: script.port), events) { settings in
                 settings.timeouts.callerReading = .seconds(60)
@@ -130,7 +130,7 @@ import Testing
             #expect(try await connection.insist(["PING"]).text == "OK")
         }
 
-        /// Nor is one the answer to the next call, whether the caller, the thread or nobody has read it by then.
+        /// Nor is one the answer to the next call, whether the caller, the thread or neither has read it by then.
         @Test(arguments: 0..<20) func noAnswerIsGivenToAnotherCall(round: Int) async throws {
             let numbers = (1...10).map { "+\($0)\r\n" }
             let script = try Script([Self.ok, Self.ok] + numbers.map { $0 == "+5\r\n" ? $0 + "+more\r\n" : $0 })

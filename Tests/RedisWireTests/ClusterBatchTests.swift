@@ -301,7 +301,7 @@ struct ClusterBatchTests {
 
     @Test("A slot that no master has is a refusal after another look")
     func unserved() throws {
-        let half = Answers.range(0, 8_191, Answers.address(Answers.text("node0")))
+        let half = Answers.range(0, 8_191, nodes: Answers.address(Answers.text("node0")))
         let topology = try ClusterTopology([.array([half])], toldBy: Answers.node(0))
         let (result, _) = Self.run([["GET", "foo"], ["GET", "bar"]], topology: topology) { _, _ in
             .success([.integer(1)])

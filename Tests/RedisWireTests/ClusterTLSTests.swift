@@ -6,8 +6,8 @@ import Testing
 
 @testable import RedisWire
 
-/// Encrypted connections to a real cluster whose nodes speak TLS only: a command that went out without it would have no
-/// answer.
+/// Encrypted connections to a real cluster of nodes that speak TLS only: a command that went out without it would have
+/// no answer.
 @Suite(
     .serialized,
     .enabled(if: RedisServer.canEncrypt, "needs --traits TLS, a redis-server with TLS, and openssl"),
@@ -18,7 +18,7 @@ struct ClusterTLSTests {
 
     init() throws { certificates = try TestCertificates() }
 
-    /// A cluster whose nodes have certificates of these names.
+    /// A cluster of nodes with certificates for these names.
     private func cluster(
         _ names: [String] = Array(repeating: TestCertificates.names, count: 3),
         replicas: Int = 0,

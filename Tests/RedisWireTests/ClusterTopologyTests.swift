@@ -25,10 +25,10 @@ struct ClusterTopologyTests {
         let (a, b) = (Answers.text("10.0.0.1"), Answers.text("::1"))
         let topology = try Self.read(
             [
-                Answers.range(0, 99, Answers.address(a, 7001), Answers.address(b, 7009)),
-                Answers.range(200, 200, Answers.address(b, 7002)),
-                Answers.range(16_383, 16_383, Answers.address(a, 7001)),
-                Answers.range(300, 301, Answers.address(Answers.text("?"), 7003)),
+                Answers.range(0, 99, nodes: Answers.address(a, 7001), Answers.address(b, 7009)),
+                Answers.range(200, 200, nodes: Answers.address(b, 7002)),
+                Answers.range(16_383, 16_383, nodes: Answers.address(a, 7001)),
+                Answers.range(300, 301, nodes: Answers.address(Answers.text("?"), 7003)),
             ],
             nodes:
                 "x 10.0.0.9:7004@17004,name9 master - 0 0 3 connected\ny :0@0 master,noaddr - 0 0 0 disconnected\nrubbish\n",
@@ -48,23 +48,23 @@ struct ClusterTopologyTests {
 
     @Test("A node without a host is the one that was asked", arguments: [RedisValue.null, .bulk([])])
     func ownHost(host: RedisValue) throws {
-        let topology = try Self.read([Answers.range(0, 16_383, Answers.address(host, 7007))])
+        let topology = try Self.read([Answers.range(0, 16_383, nodes: Answers.address(host, 7007))])
         #expect(topology.masters == [.tcp(host: "10.0.0.1", port: 7007)])
     }
 
     @Test(
         "Slots that cannot be a cluster's are refused",
         arguments: [
-            [Answers.range(0, 16_384, Answers.address(Answers.text("a")))],
-            [Answers.range(-1, 5, Answers.address(Answers.text("a")))],
-            [Answers.range(5, 4, Answers.address(Answers.text("a")))],
-            [Answers.range(0, .max, Answers.address(Answers.text("a")))],
+            [Answers.range(0, 16_384, nodes: Answers.address(Answers.text("a")))],
+            [Answers.range(-1, 5, nodes: Answers.address(Answers.text("a")))],
+            [Answers.range(5, 4, nodes: Answers.address(Answers.text("a")))],
+            [Answers.range(0, .max, nodes: Answers.address(Answers.text("a")))],
             [
-                Answers.range(0, 5, Answers.address(Answers.text("a"))),
-                Answers.range(5, 6, Answers.address(Answers.text("b"))),
+                Answers.range(0, 5, nodes: Answers.address(Answers.text("a"))),
+                Answers.range(5, 6, nodes: Answers.address(Answers.text("b"))),
             ],
             [.array([.integer(0), .integer(1)])], [.integer(3)], [.array([])], [.null],
-            (0..<1_100).map { Answers.range($0, $0, Answers.address(Answers.text("host\($0)"))) },
+            (0..<1_100).map { Answers.range($0, $0, nodes: Answers.address(Answers.text("host\($0)"))) },
         ]
     )
     func hostile(ranges: [RedisValue]) {
@@ -83,7 +83,7 @@ struct ClusterTopologyTests {
         ]
     )
     func addresses(node: RedisValue) throws {
-        let topology = try Self.read([Answers.range(0, 16_383, node, node)])
+        let topology = try Self.read([Answers.range(0, 16_383, nodes: node, node)])
         let zero = try Self.slot(0)
         #expect(topology.masters.isEmpty && topology.master(of: zero) == nil)
     }

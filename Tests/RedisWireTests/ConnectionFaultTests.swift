@@ -5,11 +5,11 @@ import Testing
 
 @testable import RedisWire
 
-/// Servers that stop, die and come back, and networks that spoil what they send: no caller gets a wrong answer, and none
+/// Servers that stop, die and come back, and networks that spoil their bytes: no caller gets a wrong answer, and none
 /// waits for ever.
 @Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
 struct ConnectionFaultTests {
-    /// The connection stays, and the answers that come later are nobody's.
+    /// The connection stays, and later answers are dropped.
     @Test func aSlowServerCostsTheSoftTimeout() async throws {
         let server = try await RedisServer()
         let events = EventLog()

@@ -153,7 +153,7 @@ struct ConnectionTests {
         #expect(await connection.error(of: ["PING"])?.code == .closed)
     }
 
-    /// A password never goes over a connection that is not what was asked for.
+    /// A password never goes over a connection that lacks the TLS it should have.
     @Test(.enabled(if: !RedisTLSSettings.isSupported, "this build has TLS"))
     func encryptionIsNotLeftOut() async throws {
         let server = try await RedisServer()

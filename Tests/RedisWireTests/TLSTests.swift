@@ -123,7 +123,7 @@ struct TLSTests {
         let events = EventLog()
         let connection = try connection(proxy.endpoint, events)
         _ = try await connection.insist(["PING"])
-        // An encrypted record that nobody with the key has written.
+        // An encrypted record that was written without the key.
         proxy.fault = .replace([23, 3, 3, 0, 24] + Array(repeating: 7, count: 24))
         #expect(await connection.error(of: ["PING"])?.code == .connectionLost)
         #expect(await events.wait(for: 1) { $0.failures }[0].code == .connectionLost)

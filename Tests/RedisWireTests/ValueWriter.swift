@@ -10,7 +10,7 @@ enum ValueWriter {
     /// The bytes of a value; aggregates and strings are streamed where `streams` says so.
     static func encode(_ value: RedisValue, streams: () -> Bool = { false }) -> [UInt8] {
         func line(_ text: String) -> [UInt8] { Array((text + "\r\n").utf8) }
-        func aggregate(_ type: String, _ count: Int, _ items: [RedisValue], canStream: Bool = true) -> [UInt8] {
+        func aggregate(_ type: String, count: Int, _ items: [RedisValue], canStream: Bool = true) -> [UInt8] {
             let isStreamed = canStream && streams()
             let body = items.flatMap { encode($0, streams: streams) }
             return isStreamed ? line(type + "?") + body + line(".") : line(type + String(count)) + body
@@ -34,12 +34,13 @@ enum ValueWriter {
             return line("$?") + chunks.flatMap { line(";\($0.count)") + $0 + line("") } + line(";0")
         case .verbatim(let format, let bytes):
             return line("=\(bytes.count + 4)") + Array("\(format):".utf8) + bytes + line("")
-        case .array(let items): return aggregate("*", items.count, items)
-        case .set(let items): return aggregate("~", items.count, items)
-        case .push(let items): return aggregate(">", items.count, items, canStream: false)
-        case .map(let pairs): return aggregate("%", pairs.count, flat(pairs))
+        case .array(let items): return aggregate("*", count: items.count, items)
+        case .set(let items): return aggregate("~", count: items.count, items)
+        case .push(let items): return aggregate(">", count: items.count, items, canStream: false)
+        case .map(let pairs): return aggregate("%", count: pairs.count, flat(pairs))
         case .attributed(let pairs, let value):
-            return aggregate("|", pairs.count, flat(pairs), canStream: false) + encode(value, streams: streams)
+            return aggregate("|", count: pairs.count, flat(pairs), canStream: false)
+                + encode(value, streams: streams)
         }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import SequentialArchive
 
-// What users of coders without keys write.
+// Classes as programs with coders without keys have them.
 
 /// Encodes by C types, and knows the way with keys too.
 final class Place: NSObject, NSCoding {

@@ -26,5 +26,5 @@ func bits(of data: Data) -> [Int] {
     }
 }
 
-/// The suites whose objects encode by the closures of `Scripted`, one test at a time.
+/// The suites with objects that encode by the closures of `Scripted`, one test at a time.
 @Suite(.serialized) enum ScriptedTests {}

@@ -4,7 +4,7 @@ import SequentialArchive
 import TestSupport
 import Testing
 
-/// What holds of every typed stream that is read without its classes.
+/// Laws of every typed stream that is read without its classes.
 @Suite struct TreeTests {
     private static let isThere = Fixtures.folder != nil
 
@@ -79,7 +79,7 @@ import Testing
                 broken[bit / 8] ^= 1 << UInt8(bit % 8)
                 guard let stream = try? TypedStream(broken) else { continue }
                 _ = stream.description
-                // Whatever was read is written so that it reads the same.
+                // A stream that was read is written so that it reads the same.
                 #expect(try TypedStream(stream.data()) == stream, "\(name), bit \(bit)")
             }
         }

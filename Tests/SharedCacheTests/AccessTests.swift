@@ -60,7 +60,7 @@ struct AccessTests {
         let refusals = try await chief.send(["ACL", "LOG"]).elements ?? []
         #expect(refusals.isEmpty, "\(refusals.map { "\($0.field("object")?.text ?? "?")" })")
         let used = Set(try await Self.used(chief).keys).subtracting(own).subtracting(Self.always)
-        // A sign of life is asked for after a long silence only.
+        // A heartbeat is sent after a long silence only.
         #expect(used.union(["ping"]) == Self.commands)
     }
 
@@ -111,7 +111,7 @@ struct AccessTests {
             #expect(refusals.isEmpty, "\(refusals.map { "\($0.field("object")?.text ?? "?")" })")
             used.formUnion(Self.commands(in: try await cluster.ask(index, ["INFO", "commandstats"])).keys)
         }
-        // The time is asked for once a minute.
+        // The time is requested once a minute.
         #expect(
             used.subtracting(own).subtracting(Self.always).union(["ping", "time"])
                 == Self.commands.union(Self.ofClusters)

@@ -7,10 +7,11 @@ import TypedCache
 
 @testable import SharedCache
 
-/// Behaviour 20: machines whose clocks are wrong.
+/// Behaviour 20: machines with wrong clocks.
 @Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
 struct ClockTests {
-    /// A machine whose clock is so many seconds behind the server's, and how long its question for the time took.
+    /// A machine with a clock so many seconds late against the server's, and the time that its request for the time
+    /// took.
     private struct Machine {
         let cache: Cache<String>
         let behind: Double

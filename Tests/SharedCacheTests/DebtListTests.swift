@@ -4,7 +4,7 @@ import Testing
 @testable import ArchiveStore
 @testable import SharedCache
 
-/// What is owed to an engine, without one.
+/// The list of changes that are owed to an engine, without an engine.
 @Suite struct DebtListTests {
     private let view = SharedView(
         EngineView(EntryNames(prefix: "tc:test:", cache: "cache", schema: 1), window: .seconds(1))
@@ -106,7 +106,8 @@ import Testing
         return (found, keeps)
     }
 
-    /// A plain `SET` could replace a generation that another process begins meanwhile, and take its entries along.
+    /// A plain `SET` could replace a generation that another process has begun in the meantime, and take its entries
+    /// along.
     @Test func noGenerationIsReplacedButBytesOfOthers() throws {
         let refused: [RedisValue] = [.error(RedisReplyError(message: "OOM command not allowed")), .null]
         let error = #expect(throws: StoreError.self) { try findsGeneration([.null], refused) }

@@ -32,7 +32,7 @@ import Testing
         #expect(isEverythingChanged())
     }
 
-    /// A client whose scripts are not answered.
+    /// A client that can leave scripts unanswered.
     private final class SilentClient: RedisClient {
         let isSilent = Mutex(false)
         let items = Mutex<[String: [UInt8]]>([:])

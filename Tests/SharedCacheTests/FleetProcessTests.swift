@@ -45,7 +45,7 @@ struct FleetProcessTests {
         }
     }
 
-    /// Behaviours 1 and 4: what one process has saved or loaded, the others fetch.
+    /// Behaviours 1 and 4: processes fetch the entries that another one has saved or loaded.
     @Test func oneOfManyProcessesRunsTheProducer() async throws {
         let fleet = try await Fleet()
         let workers = try (0..<4).map { _ in try SharedProcess(fleet, interval: 50, deadline: 20_000) }

@@ -42,7 +42,7 @@ import Testing
                 if underWay.contains(where: { $0.isWrite }) { continue }
                 underWay.append(Operation(start: copies.beginWrite(key, isHeard: true), isWrite: true))
             case 4: history.append(Bool.random(using: &random) ? 0 : UInt64(history.count))
-            // Now and then a change is told of.
+            // Now and then a change is announced.
             case 5: copies.doubt(key)
             default:
                 guard let chosen else { continue }

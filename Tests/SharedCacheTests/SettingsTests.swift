@@ -8,7 +8,7 @@ import TypedCache
 @testable import ArchiveStore
 @testable import SharedCache
 
-/// What each setting of a tier does.
+/// The effect of each setting of a tier.
 @Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
 struct SettingsTests {
     @Test func aURLHasTimeoutsOfItsOwn() throws {
@@ -286,7 +286,7 @@ private final class OperationObserver: CacheObserver {
         #expect(admits())
     }
 
-    /// Calls that are let through meanwhile, answered or not, do not put that off.
+    /// Calls that are let through in the meantime, answered or not, do not put that off.
     @Test func aHeartbeatClosesItSoonAfterALongOutage() {
         for isCancelled in [true, false] {
             var state = BreakerState(.init())

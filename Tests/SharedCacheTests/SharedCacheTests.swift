@@ -158,7 +158,7 @@ struct SharedCacheTests {
         let (here, there) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine())
         await here.clockWasRead()
         await there.clockWasRead()
-        // As if this machine's clock were an hour behind the engine's.
+        // As if this machine's clock were an hour late against the engine's.
         here.offset.set(3_600)
         there.offset.set(0)
         let cache = try here.cache()
@@ -244,7 +244,7 @@ private final class CrowdClient: RedisClient {
         self.size = size
     }
 
-    /// Begins to count anew.
+    /// Begins to count again from zero.
     func gather() { count.store(0, ordering: .relaxed) }
 
     func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {

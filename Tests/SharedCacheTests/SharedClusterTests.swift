@@ -53,7 +53,8 @@ struct SharedClusterTests {
         }
     }
 
-    /// The last reference to a store may be that of the thread which tells it of news: its connections end all the same.
+    /// The last reference to a store may be that of the thread which tells it of news: its connections end all the
+    /// same.
     @Test func aStoreMayGoWhileItHears() async throws {
         let fleet = try await ClusterFleet()
         let here = try await fleet.wholeMachine().cache()
@@ -75,8 +76,8 @@ struct SharedClusterTests {
         #expect(try await here.fetch(forKey: "key") == "2")
     }
 
-    /// Each modification gives a number of its own: none is made to the value that another one has replaced, though slots
-    /// move and connections break.
+    /// Each modification gives a number of its own: none is made to the value that another one has replaced, though
+    /// slots move and connections break.
     @Test func modificationsAreNotLost() async throws {
         let fleet = try await ClusterFleet()
         let key = "counter"
@@ -189,7 +190,7 @@ struct SharedClusterTests {
         }
     }
 
-    /// Loads a key again and again, whose lease and entry are on their way together.
+    /// Loads a key again and again; its lease and entry are on their way together.
     private static func load(_ cache: Cache<String>, key: String, until isOver: Shared<Bool>) async throws {
         var count = 0
         while !isOver.withLock({ $0 }) {
@@ -348,7 +349,7 @@ struct SharedClusterTests {
             let keys = Self.keys.filter { fleet.firstMaster(of: $0) == 1 }
             var isOpen = false
             while !isOpen {
-                // At once, or the connection is given up before so many calls have waited in vain.
+                // At once, or the connection is dropped before so many calls have waited in vain.
                 await withTaskGroup(of: Void.self) { group in
                     for key in keys { group.addTask { _ = await code { _ = try await cache.fetch(forKey: key) } } }
                 }

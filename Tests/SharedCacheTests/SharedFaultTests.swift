@@ -64,7 +64,7 @@ struct SharedFaultTests {
     func aTierOwesWhatItsCachesDid(isClosed: Bool) async throws {
         let fleet = try await Fleet()
         let (here, other) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine().cache())
-        // No heartbeat pays before the caches are asked.
+        // No heartbeat pays before the caches are used.
         let tier = try fleet.machine(timeout: 100, heartbeat: .seconds(600))
         await tier.verified()
         let cache = try tier.cache()
@@ -75,7 +75,7 @@ struct SharedFaultTests {
             #expect(await code { try await cache.remove(forKey: "key") } == .unreachable)
             if isClosed { try? await cache.close() }
         }
-        // Its removal is not executed any more, or it was by now.
+        // Its removal was executed by now, or never will be.
         _ = try await here.ask(["PING"])
         try await other.save("former", forKey: "key")
         #expect(tier.owedKeyCount == 1)
@@ -117,8 +117,8 @@ struct SharedFaultTests {
         }
     }
 
-    /// A master that has become a replica keeps its connections, and knows of the new master's changes late or never. Its
-    /// name leads new connections to the new master.
+    /// A master that has become a replica keeps its connections, and knows of the new master's changes late or never.
+    /// Its name leads new connections to the new master.
     @Test(arguments: [false, true]) func aMasterThatWasReplacedIsLeft(isSavedTo: Bool) async throws {
         let (fleet, new) = (try await Fleet(), try await RedisServer())
         try await makeReplica(new, of: fleet.server.port)
@@ -162,7 +162,7 @@ struct SharedFaultTests {
         #expect(try await fleet.machine().cache().fetch(forKey: "key") == "new")
     }
 
-    /// The connection may lead to a server that has started anew since, and knows nothing of cursors.
+    /// The connection may lead to a server that has started again since, and knows nothing of cursors.
     @Test func aListingBeginsAgainOnAnotherConnection() async throws {
         let fleet = try await Fleet()
         let tier = try await fleet.verifiedMachine()
@@ -330,7 +330,7 @@ struct SharedFaultTests {
             )
         }
         if kind != .list { _ = try await tier.ask(["SET", name, .bytes(bytes)]) }
-        // Another machine, whose memory has nothing.
+        // Another machine, with an empty memory.
         let there = try fleet.machine().cache()
         var events = there.events.makeAsyncIterator()
         if kind == .newerVersion {
@@ -340,7 +340,7 @@ struct SharedFaultTests {
             let event = await events.next()
             #expect((event?.cause as? CacheError)?.code == (kind == .changedByte ? .corrupted : .foreign))
         }
-        // Only what is damaged is taken away.
+        // Only a damaged entry is removed.
         #expect(try await tier.ask(["EXISTS", name]).integer == (kind == .changedByte ? 0 : 1))
         try await there.save("new", forKey: "key")
         #expect(try await fleet.machine().cache().fetch(forKey: "key") == "new")
@@ -362,8 +362,8 @@ struct SharedFaultTests {
         #expect(tier.owedKeyCount == 0)
     }
 
-    /// With scripts that may exceed the memory, and without: a user who may not run any is refused as by Redis 6.2, which
-    /// knows none.
+    /// With scripts that may exceed the memory, and without, as with Redis 6.2: the test's user may then not run
+    /// scripts.
     @Test(arguments: [true, false])
     func aFullServerIsCleared(hasScripts: Bool) async throws {
         let fleet = try await Fleet()

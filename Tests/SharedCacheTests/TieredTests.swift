@@ -176,7 +176,7 @@ struct TieredTests {
         await other.clockWasRead()
         other.offset.set(0)
         let again = try self.cache(other, directory)
-        // The same copy, an hour ahead for a machine whose clock is right.
+        // The same copy, an hour ahead for a machine with a right clock.
         #expect(try await again.fetch(forKey: "key") == "value")
         #expect(other.statistics.nearHits == 1 && other.statistics.hits == 0)
         let seen = try #require(try await again.entry(forKey: "key")?.expiresAt)
@@ -186,15 +186,15 @@ struct TieredTests {
 
 /// Which copies may be used, beside a model that keeps the engine's versions.
 @Suite struct NearCopiesTests {
-    /// Operations of one process overlap at random with changes by others, whose messages come in order, and with losses
-    /// of the connection. A verified copy is never older than the last message that was heard, nor than the last own
-    /// change that was acknowledged.
+    /// Operations of one process overlap at random with changes by others, with messages that come in order, and with
+    /// losses of the connection. A verified copy is never older than the last message that was heard, nor than the last
+    /// own change that was acknowledged.
     @Test(arguments: seeds(0..<300))
     func aVerifiedCopyIsNeverOlderThanWhatWasHeard(seed: Int) {
         struct Operation {
             let start: NearCopies.Start
             let isWrite: Bool
-            /// What it has read or written.
+            /// The version that it has read or written.
             var version: UInt64?
         }
         var random = SeededGenerator(seed: seed)
@@ -242,7 +242,7 @@ struct TieredTests {
                 guard let index = running.indices.randomElement(using: &random) else { break }
                 var operation = running[index]
                 guard let version = operation.version else {
-                    // The engine is asked, or has the own change: nobody tells of that.
+                    // The read reaches the engine, or the engine makes the own change, which it does not report.
                     if operation.isWrite { engine += 1 }
                     operation.version = engine
                     running[index] = operation

@@ -2,7 +2,7 @@ package import ArchiveStore
 package import Foundation
 import Synchronization
 
-/// A store in memory, so simple that it is right: what the laws are checked against themselves with.
+/// A store in memory, so simple that it is right: the laws are tried on it first.
 package final class ReferenceStore: ArchiveStore {
     private struct State {
         var entries: [[UInt8]: StoredArchive] = [:]

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Held while a process is started or a pipe is made.
 ///
-/// Foundation looks which descriptors are open, and closes these in the new process: one that another thread opens between
-/// is inherited. A pipe whose writing end a server has inherited does not end before the server does, and its reader waits
-/// until then.
+/// Foundation looks which descriptors are open, and closes these in the new process: a descriptor that another thread
+/// opens in between is inherited. If a server has inherited the writing end of a pipe, the pipe does not end before the
+/// server does, and its reader waits until then.
 private let descriptors = Mutex(())
 
 extension Process {

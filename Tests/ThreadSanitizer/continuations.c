@@ -1,9 +1,11 @@
-// Tells the thread sanitizer that a task sees all that the thread did which resumed it, as mutex.c tells it of locks.
+// Tells the thread sanitizer that a task sees everything that the thread did which resumed it, as mutex.c does for
+// locks.
 //
-// A task that waits for its continuation is resumed by a job, which the runtime reports. One whose continuation was
-// resumed before the task came to wait goes on at once, without a word: the sanitizer then takes the task's next steps
-// and the steps that led to the resumption for a race. These functions stand in the place of the runtime's, call them, and say
-// "released" before a resumption, "acquired" before a wait, at the address of the task.
+// A task that waits for its continuation is resumed by a job, which the runtime reports. If the continuation was
+// resumed before the task came to wait, the task goes on at once, and the runtime reports nothing: the sanitizer then
+// takes the task's next steps and the steps that led to the resumption for a race. These functions stand in place of
+// the runtime's, call them, and report "released" before a resumption, "acquired" before a wait, at the address of the
+// task.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 

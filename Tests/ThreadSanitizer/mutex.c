@@ -1,11 +1,11 @@
-// Tells the thread sanitizer what Swift's Mutex does, for tests on Linux; loaded ahead of the Swift libraries by
-// Scripts/sanitize.
+// Tells the thread sanitizer of the operations of Swift's Mutex, for tests on Linux; loaded ahead of the Swift
+// libraries by Scripts/sanitize.
 //
-// A Mutex that nobody else holds is locked and unlocked by atomic operations in the caller's own code, which the
-// sanitizer sees. One that is contended goes through functions of libswiftSynchronization and the kernel's
-// futex, which it does not see: it then reports every value that a Mutex guards. These three stand in their place,
-// call them, and say "acquired" after the one and "released" before the other, at the same address as the
-// atomic operations. Real races are reported as before.
+// A Mutex without contention is locked and unlocked by atomic operations in the caller's own code, which the sanitizer
+// sees. A contended one goes through functions of libswiftSynchronization and the kernel's futex, which it does not
+// see: it then reports every value that a Mutex guards. These three stand in their place, call them, and report
+// "acquired" after the one and "released" before the other, at the same address as the atomic operations. Real races
+// are reported as before.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>

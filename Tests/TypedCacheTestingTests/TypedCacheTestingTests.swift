@@ -91,7 +91,7 @@ private enum Shape: Codable, Encoded, Sendable {
     @Test func theRecorderFindsEventsAfterOthersWereForgotten() async throws {
         let recorder = EventRecorder()
         try await withTemporaryCache(of: City.self, disk: nil, observer: recorder) { cities async throws in
-            // At once, so that the one who waits does not look in between.
+            // At once, so that the waiting task does not look in between.
             func miss(_ keys: [String]) throws { for key in keys { _ = try cities.fetch(forKey: key) } }
             try miss(["1", "1", "1"])
             async let found = recorder.event { $0.key == "2" }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TypedCache
 
-/// Memory and disk agree, whatever happens at once and whatever fails.
+/// Memory and disk agree, with any calls at the same time and after any failure.
 @Suite struct AgreementTests {
     /// A store in memory that can fail, and that can be held up in the middle of an operation.
     final class TestStore: ArchiveStore {

@@ -82,7 +82,7 @@ import Testing
         return value.map { "\($0)" } ?? "nil"
     }
 
-    private func takeSynchronously(_ step: Step, _ number: Int, _ cities: Cache<City>) -> String {
+    private func takeSynchronously(_ step: Step, _ number: Int, on cities: Cache<City>) -> String {
         outcome { () throws -> Any? in
             switch step {
             case .save(let key, let expiration, let tags):
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    private func takeAsynchronously(_ step: Step, _ number: Int, _ cities: Cache<City>) async -> String {
+    private func takeAsynchronously(_ step: Step, _ number: Int, on cities: Cache<City>) async -> String {
         await asyncOutcome { () async throws -> Any? in
             switch step {
             case .save(let key, let expiration, let tags):
@@ -151,10 +151,10 @@ import Testing
         let (first, second) = (try cache("first", memory: memory), try cache("second", memory: memory))
         for number in 0..<300 {
             let step = Step.random(&random)
-            let wanted = takeSynchronously(step, number, first)
-            let found = await takeAsynchronously(step, number, second)
+            let wanted = takeSynchronously(step, number, on: first)
+            let found = await takeAsynchronously(step, number, on: second)
             #expect(found == wanted, "seed \(seed), step \(number): \(step)")
-            // Else chance decides what comes first, the move of a deadline or the next step.
+            // Otherwise the move of a deadline and the next step could run in either order.
             for cities in [first, second] { await cities.core.queues.drained() }
             clock.advance(by: 0.25)
         }

@@ -8,7 +8,7 @@ import Testing
 
 /// Memory and disk agree, whichever call to the system fails.
 @Suite struct CacheFaultTests {
-    /// What is done to a cache that holds `old` under "key".
+    /// An operation on a cache that holds `old` under "key".
     enum Action: CaseIterable, Sendable {
         case save, saveNew, remove, removeAll, fetch, contains
 
@@ -27,7 +27,7 @@ import Testing
             }
         }
 
-        /// What may be found for a key afterwards.
+        /// The values that a later fetch of the key may find.
         func allowed(_ key: String, hasFailed: Bool) -> [City?] {
             let before: City? = key == "key" ? CacheFaultTests.old : nil
             switch (self, key) {
@@ -106,12 +106,12 @@ import Testing
         #expect(failure == nil || failure?.code == .io, place)
 
         for key in ["key", "new"] {
-            // This cache never gives what is out of date, whatever could not be removed.
+            // This cache never serves an outdated value, even if its entry could not be removed.
             let found = try cities.fetch(forKey: key)
             #expect(action.allowed(key, hasFailed: failure != nil).contains(found), "\(key); \(place)")
             #expect(try cities.contains(forKey: key) == (found != nil), "\(key); \(place)")
             #expect(try cities.keys().all().contains(key) == (found != nil), "\(key); \(place)")
-            // One that knows nothing of the failure may find what could not be removed, if it is whole.
+            // A cache that knows nothing of the failure may find an entry that could not be removed, if it is whole.
             let other = try cache(path, memory: .none).fetch(forKey: key)
             #expect(other == found || (failure != nil && [Self.old, Self.new].contains(other)), "\(key); \(place)")
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import ArchiveStore
 @testable import TypedCache
 
-/// What every cache promises of its entries, whatever store it is over, and whether it has memory.
+/// The promises of every cache about its entries, over any store, with memory and without.
 @Suite struct CacheLawTests {
     private let directory = TestDirectory()
     private let clock = TestClock()

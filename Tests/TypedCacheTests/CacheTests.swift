@@ -203,7 +203,7 @@ import Testing
         #expect(try cities.fetch(forKey: "x")?.name == "old")
         try other.save(City(name: "new", population: 1), forKey: "x")
         clock.advance(by: 10)
-        // What this cache had in memory has expired; what is on disk has not.
+        // The entry that this cache had in memory has expired; the one on disk has not.
         #expect(try cities.fetch(forKey: "x")?.name == "new")
     }
 
@@ -278,7 +278,7 @@ import Testing
         let circle = try #require(try cache(Link.self).fetch(forKey: "circle"))
         #expect(circle.next?.next === circle)
         circle.next = nil
-        // What runs in circles through a property that cannot be empty cannot be restored.
+        // Objects in a cycle through a property that cannot be empty cannot be restored.
         second.next = nil
         let owner = Owner(of: Link())
         owner.link.owner = owner

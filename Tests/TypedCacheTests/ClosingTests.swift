@@ -123,7 +123,7 @@ import Testing
         try await cities.close()
         let locks = try KeyLocks(directory: path)
         #expect(try locks.tryLock(KeyLocks.Offset(key: "a")))
-        // One that waits is told; one whose producer runs has its value.
+        // A load that waits fails with an error; a load with a running producer returns its value.
         let error = await #expect(throws: CacheError.self) { try await waiting.value }
         #expect(error?.code == .closed)
         goesOn.add(1)
@@ -132,7 +132,7 @@ import Testing
 
     private static func close(_ cities: Cache<City>) throws { try cities.close() }
 
-    /// Throws what the synchronous calls throw, if all throw that they are closed.
+    /// Throws the error of the synchronous calls, if all of them fail because the cache is closed.
     private static func callAll(_ cities: Cache<City>) throws {
         let calls: [() throws -> Void] = [
             { try cities.save(City(name: "x", population: 1), forKey: "k") },
@@ -172,7 +172,8 @@ import Testing
 
     // MARK: Forking
 
-    /// A process that forks with an open cache loses nothing, and its children are told to open their own.
+    /// A process that forks with an open cache loses nothing, and its children get an error that says to open their
+    /// own.
     @Test(arguments: [DiskSettings.Layout.packed, .files], variants([nil, 1 << 20] as [Int?], at: 1))
     func forkedProcessesOpenTheirOwn(layout: DiskSettings.Layout, limit: Int?) throws {
         for _ in 0..<(isLongRun ? 3 : 1) {

@@ -14,7 +14,7 @@ import Testing
     private func cache(
         _ layout: DiskSettings.Layout,
         _ compression: DiskSettings.Compression,
-        _ writing: DiskSettings.Writing = .through
+        writing: DiskSettings.Writing = .through
     ) throws -> Cache<Blob> {
         let disk = DiskSettings(layout: layout, writing: writing, compression: compression)
         return try Cache<Blob>(name: "blobs", directory: directory.url, memory: .none, disk: disk)
@@ -34,7 +34,7 @@ import Testing
             blob(text: $1.0, noise: $1.1, seed: $0)
         }
         for (number, compression) in Self.all.enumerated() {
-            let saver = try cache(layout, compression, writing)
+            let saver = try cache(layout, compression, writing: writing)
             for (index, blob) in blobs.enumerated() { try saver.save(blob, forKey: "\(number).\(index)") }
             try saver.flush()
         }

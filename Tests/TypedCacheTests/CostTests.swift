@@ -5,9 +5,9 @@ import Testing
 
 @testable import TypedCache
 
-/// What a value costs in memory, where the program says so.
+/// The cost of a value in memory, as determined by the program.
 @Suite struct CostTests {
-    /// A picture whose archive says nothing of what it takes in memory.
+    /// A picture that takes more memory than its archive.
     private struct Picture: Codable, Encoded, Equatable {
         var name: String
         var byteCount: Int
@@ -78,7 +78,7 @@ import Testing
             }
             #expect(pictures.memorySize.bytes <= Self.limit, place)
             if pictures.directory == nil {
-                // An entry whose deadline was moved is not in the tier, but is in the store.
+                // After a move of its deadline, an entry is missing in the tier but present in the store.
                 #expect(pictures.memorySize.bytes >= sum, place)
             } else {
                 #expect(pictures.memorySize.bytes == sum, place)
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    /// Memory has archives then, so they are what it takes.
+    /// Memory then holds archives, so their length is the cost.
     @Test(arguments: [true, false]) func valuesThatAreNotSharedCostTheirArchive(onDisk: Bool) throws {
         let directory = TestDirectory()
         let asked = Atomic<Int>(0)

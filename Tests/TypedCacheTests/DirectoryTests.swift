@@ -5,7 +5,7 @@ import Testing
 @testable import ArchiveStore
 @testable import TypedCache
 
-/// What a cache does with a directory that is deleted or replaced under it, or is of another version.
+/// A cache with a directory that is deleted or replaced while it is open, or is of another version.
 @Suite struct DirectoryTests {
     private let directory = TestDirectory()
     private let clock = TestClock()
@@ -77,7 +77,7 @@ import Testing
         try FileManager.default.removeItem(at: root)
         try Data("mine".utf8).write(to: root)
         await #expect(throws: CacheError.self) { try await cities.save(city("new"), forKey: "x") }
-        // What could not be saved is not used, and neither is what it was to replace.
+        // The value that could not be saved is not used, and neither is the value that it was to replace.
         #expect((try? await cities.fetch(forKey: "x")) == nil)
         #expect(try Data(contentsOf: root) == Data("mine".utf8))
         try FileManager.default.removeItem(at: root)
@@ -103,7 +103,7 @@ import Testing
         #expect(villages.statistics.corruptions == 0)
         #expect(try directory.entryCount("cache") == before)
         #expect(try await cache(City.self).fetch(forKey: "x")?.name == "x")
-        // What is saved anew is of the new type.
+        // A later save is of the new type.
         try await villages.save(Village(name: "y", population: 2), forKey: "x")
         #expect(try await cache(Village.self).fetch(forKey: "x")?.name == "y")
     }

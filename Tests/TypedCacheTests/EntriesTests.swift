@@ -6,7 +6,7 @@ import Testing
 
 @testable import TypedCache
 
-/// What is listed of a cache: all of it, once, and no more than is asked for.
+/// Listing a cache: every entry is listed once, and no more of them are read than the caller takes.
 @Suite struct EntriesTests {
     private let directory = TestDirectory()
     private let clock = TestClock()
@@ -112,7 +112,7 @@ import Testing
         #expect(plain.storedAt == clock.now && plain.expiresAt == nil && plain.tags.isEmpty)
     }
 
-    // MARK: What cannot be read
+    // MARK: Unreadable parts
 
     @Test func aPartThatCannotBeReadIsAnErrorAndTheRestCanBeListed() async throws {
         let store = try WatchedStore(directory)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import TypedCache
 
-/// What errors tell: the cache, the key and the limits, each once, and never a value.
+/// The texts of errors: the cache, the key and the limits, each once, and never a value.
 @Suite struct ErrorTextTests {
     private static let marker = "s3cret-marker"
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import TypedCache
 
-/// What a cache tells is what it did, and what it counts.
+/// The events of a cache agree with its operations and with its statistics.
 @Suite struct EventTests {
     private struct Unreachable: Error {}
 
@@ -41,7 +41,8 @@ import Testing
         let (runs, least) = isLongRun ? (9, 5) : (3, 1)
         var all = fold([])
         var seed = 0
-        // More runs follow until each kind of event has come: how often the rare ones come depends on the order of tasks.
+        // More runs follow until each kind of event has come: how often the rare ones come depends on the order of
+        // tasks.
         while seed < runs || seed < 5 * runs && all.contains(where: { $0 < least }) {
             seed += 1
             all = zip(all, try await checkRun(seed)).map(+)
@@ -74,7 +75,8 @@ import Testing
         return wanted
     }
 
-    /// An observer of failures is told the events that have an error, and one of operations none, as a stream gives them.
+    /// An observer of failures gets the events that have an error, and one of operations no event, as a stream gives
+    /// them.
     @Test(arguments: [ObservedEvents.failures, .none]) func anObserverIsToldItsEventsAlone(
         observed: ObservedEvents
     ) async throws {
@@ -96,7 +98,7 @@ import Testing
         }
     }
 
-    /// No hit is told to an observer of failures, and none is held up by it.
+    /// An observer of failures gets no hit, and holds up none.
     @Test(arguments: [ObservedEvents.all, .failures, .none]) func onlyAnObserverOfAllEventsIsToldHits(
         observed: ObservedEvents
     ) async throws {
@@ -128,7 +130,7 @@ import Testing
         #expect(observer.events.all.filter { $0.kind == .hit }.map(\.tier) == [.memory, .memory, .memory])
     }
 
-    /// An entry in memory whose type refuses its own archive.
+    /// An entry in memory that its type cannot decode.
     @Test func aHitThatCannotBeDecodedIsNone() async throws {
         struct Picky: Codable, Encoded {
             static let refuses = Mutex(true)
@@ -239,7 +241,7 @@ import Testing
         #expect(await second?.next()?.kind == .saved)
         second = nil
         #expect(!cities.core.listeners.isActive)
-        // A task that iterates and is cancelled does not listen any more either.
+        // A task that iterates and is cancelled no longer listens either.
         let third = cities.events
         let task = Task { for await _ in third {} }
         #expect(cities.core.listeners.isActive)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedCache
 
-/// Deadlines that reading does not move: what has expired is absent, wherever one looks.
+/// Deadlines that a read does not move: every call treats an expired entry as absent.
 @Suite struct ExpirationTests {
     /// How an expiration of 80 seconds is said.
     enum Kind: CaseIterable {
@@ -74,7 +74,13 @@ import Testing
                 for isDefault in [false, true] {
                     for isReopened in [false, true] {
                         for first in variants(Question.allCases, at: number) {
-                            try checkExpired(kind, memory, isDefault, isReopened, first)
+                            try checkExpired(
+                                kind,
+                                memory,
+                                isDefault: isDefault,
+                                isReopened: isReopened,
+                                first: first
+                            )
                         }
                         number += 1
                     }
@@ -86,9 +92,9 @@ import Testing
     private func checkExpired(
         _ kind: Kind,
         _ memory: MemorySettings,
-        _ isDefault: Bool,
-        _ isReopened: Bool,
-        _ first: Question
+        isDefault: Bool,
+        isReopened: Bool,
+        first: Question
     ) throws {
         let what: Comment = "\(kind), \(memory), default \(isDefault), reopened \(isReopened), \(first) first"
         let name = UUID().uuidString
@@ -149,7 +155,8 @@ import Testing
         #expect(try Set(cities.keys().all()) == ["default", "longer", "ever", "saved anew", "changed"])
         clock.advance(by: 1)
         #expect(try Set(cities.keys().all()) == ["longer", "ever", "changed"])
-        // The default is the cache's, not the entries': another cache leaves what it finds as it is.
+        // The default belongs to the cache, not to the entries: another cache does not apply its own to existing
+        // entries.
         let other = try cache(memory: memory, expiration: .after(.seconds(1)))
         clock.advance(by: 9)
         #expect(try Set(other.keys().all()) == ["longer", "ever", "changed"])

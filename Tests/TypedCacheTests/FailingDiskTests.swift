@@ -6,7 +6,7 @@ import Testing
 
 @testable import TypedCache
 
-/// A disk that refuses what a producer loaded: memory keeps it, and it is an entry like others there.
+/// A disk that refuses a loaded value: memory keeps it, as an entry like any other.
 @Suite struct FailingDiskTests {
     private let directory = TestDirectory()
     private let clock = TestClock()
@@ -47,7 +47,7 @@ import Testing
     private func fetch(
         _ cities: Cache<City>,
         _ key: String = "a",
-        _ options: LoadOptions = LoadOptions(),
+        options: LoadOptions = LoadOptions(),
         tags: Set<String> = []
     ) async throws -> Int {
         let expiration = Expiration.after(.seconds(10))
@@ -73,11 +73,11 @@ import Testing
             clock.advance(by: 0.5)
             #expect(try await cities.fetch(forKey: "a") == nil)
         }
-        // Each refusal is told.
+        // Each refusal is reported.
         let failures = observer.events.all.filter { $0.kind == .failed }
         #expect(failures.count == runs.value)
         #expect(failures.allSatisfy { ($0.cause as? CacheError)?.errorNumber == number })
-        // A save throws as ever, and what was there before it is gone.
+        // A save throws as usual, and the former entry is gone.
         _ = try await fetch(cities)
         let error = await #expect(throws: CacheError.self) {
             try await cities.save(City(name: "saved", population: 0), forKey: "a")
@@ -88,7 +88,7 @@ import Testing
 
     @Test func notWhereItIsNotWanted() async throws {
         let cities = cache(over: try failingStore())
-        for run in 1...3 { #expect(try await fetch(cities, "a", LoadOptions(keepsUnsaved: false)) == run) }
+        for run in 1...3 { #expect(try await fetch(cities, "a", options: LoadOptions(keepsUnsaved: false)) == run) }
         #expect(try await cities.fetch(forKey: "a") == nil)
     }
 
@@ -357,7 +357,7 @@ import Testing
         store.interfere { $0.save = { _ throws(StoreError) in throw WatchedStore.failure } }
         clock.advance(by: 1)
         // So eagerly that chance has no say.
-        #expect(try await fetch(cities, "a", LoadOptions(earlyRefresh: 1e18), tags: newTags) == 1)
+        #expect(try await fetch(cities, "a", options: LoadOptions(earlyRefresh: 1e18), tags: newTags) == 1)
         while try await cities.fetch(forKey: "a")?.population != 2 { await pause() }
         return (cities, cache(over: store))
     }

@@ -7,13 +7,13 @@ import Testing
 
 @testable import TypedCache
 
-/// A cache that follows other processes has nothing in memory that it was told is old, whichever thread was told.
+/// A cache that follows other processes drops old entries from memory, whichever thread learned of the change.
 @Suite struct FollowingTests {
-    /// A store whose entries another process changes at chosen moments.
+    /// A store with entries that another process changes at chosen moments.
     private final class FollowedStore: ArchiveStore {
         let others = ReferenceStore()
         private let changed = Mutex<[KeyDigest]>([])
-        /// Each is called once: after a fetch has read, after a save, and after somebody has been told what was changed.
+        /// Each is called once: after a fetch has read, after a save, and after a call has returned the changes.
         let afterFetch = Mutex<(@Sendable () -> Void)?>(nil)
         let afterSave = Mutex<(@Sendable () -> Void)?>(nil)
         let afterTelling = Mutex<(@Sendable () -> Void)?>(nil)
@@ -21,7 +21,7 @@ import Testing
         /// Is told once in place of the keys.
         let answer = Mutex<ChangesByOthers?>(nil)
 
-        /// What another process does.
+        /// A save by another process.
         func saveElsewhere(_ archive: [UInt8], _ key: String) throws {
             _ = try others.save(archive, forKey: key, attributes: EntryAttributes(storedAt: .now), if: nil)
             changed.withLock { $0.append(digest(of: key)) }
@@ -143,7 +143,8 @@ import Testing
                     found.withLock { $0.append(name) }
                     done.signal()
                 }
-                // Whoever need not wait for this thread asks at once, and has its answer; nobody else is waited for.
+                // If the other thread need not wait for this one, it asks the store and returns now; otherwise it waits
+                // for this one.
                 if store.asked.wait(timeout: .now() + 0.2) == .success {
                     done.wait()
                     done.signal()
@@ -157,7 +158,7 @@ import Testing
     }
 
     @Test func manyKeysThatAreReadAtOnceAreAllFollowed() throws {
-        // As many others as it takes to look through what is followed, while the one is being read.
+        // So many other entries that the followed keys are looked through while the one key is being read.
         try Self.save("old", elsewhereThan: store)
         store.afterFetch.withLock {
             $0 = { [cities] in
@@ -174,8 +175,8 @@ import Testing
         #expect(try cities.fetch(forKey: "x")?.name == "new")
     }
 
-    /// The change that comes behind a load's own look at the store, after another thread has heard of an earlier one: what
-    /// was expected of the fetch that led to the load is forgotten by then.
+    /// A change after the load's own read of the store, with another thread having heard of an earlier one: by then the
+    /// cache has forgotten the expectations of the fetch that led to the load.
     @Test func aLoadKeepsNoEntryIfAnotherThreadHeardOfAChangeMeanwhile() async throws {
         store.afterFetch.withLock {
             $0 = { [cities, store, overtaking] in
@@ -196,8 +197,8 @@ import Testing
         #expect(try await cities.fetch(forKey: "x")?.name == "new")
     }
 
-    /// A fetch that begins behind a removal by another process does not get a value from before it, whether the store knows
-    /// the key, or only that it may have been changed.
+    /// A fetch that begins after a removal by another process does not get a value from before it, whether the store
+    /// knows the key, or only that it may have been changed.
     @Test(.timeLimit(.minutes(1)), arguments: ["key", "doubt", "everything"])
     func aLaterFetchJoinsNoLoadFromBeforeAnothersRemoval(told: String) async throws {
         let source = LoadTests.Source(isOpen: false)
@@ -238,9 +239,9 @@ import Testing
 
     // MARK: Removing many
 
-    /// A removal that others may see is not undone by memory: while many entries are being removed, neither the cache
-    /// that removes them nor its neighbors serve from memory what is gone from disk, nor does memory take in what is
-    /// about to go.
+    /// Memory does not undo a removal that other processes may see: while many entries are being removed, neither the
+    /// cache that removes them nor its neighbors serve entries from memory that are gone from disk, and memory takes in
+    /// no entry that is about to go.
     @Test(arguments: [false, true]) func whatIsGoneFromDiskIsNotServedWhileOthersStillGo(isTagged: Bool) throws {
         let store = WatchedStore(ReferenceStore())
         let place = "/test/\(UUID().uuidString)"
@@ -255,7 +256,7 @@ import Testing
             interference.remove = { () throws(StoreError) in
                 do {
                     let late = Cache<City>(over: store, place: place)
-                    // Everything is still there: what is read now must not stay.
+                    // Every entry is still there, but must not stay in memory if it is read now.
                     for key in keys {
                         for each in [cities, neighbor, late] where try each.fetch(forKey: key) != city {
                             seen.add("missing \(key)")
@@ -295,7 +296,7 @@ import Testing
         }
     }
 
-    /// No value ends under a lock, whose `deinit` may use the cache.
+    /// Values do not end under a lock: their `deinit` may use the cache.
     @Test(.timeLimit(.minutes(1)), arguments: [DiskSettings.Layout.packed, .files])
     func valuesOfALostDirectoryMayUseTheCacheAtTheirEnd(layout: DiskSettings.Layout) async throws {
         final class Page: Codable, Encoded, Sendable {

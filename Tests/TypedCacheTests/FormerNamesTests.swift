@@ -69,7 +69,7 @@ import Testing
         )
         #expect(error.code == .decodingFailed)
         #expect(!error.description.contains("90000") && !error.description.contains("Alvand"))
-        // And the entry stays what it was.
+        // And the entry stays as it was.
         #expect(try cache(of: City.self).fetch(forKey: "1")?.population == 90_000)
     }
 

@@ -12,7 +12,7 @@ import Testing
     private let clock = TestClock()
     private let city = City(name: "x", population: 1)
     private let idle = Expiration.afterIdle(.seconds(80))
-    /// By how many seconds the disk may lag behind.
+    /// The seconds by which a deadline on disk may be too early.
     private let lag = 10.0
 
     private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    /// As after a save over an entry whose deadline another cache is still moving.
+    /// The state after a save over an entry while another cache is still moving its deadline.
     @Test func theDeadlineThatIsMovedIsThatOfTheSameSave() throws {
         let store = WatchedStore(ReferenceStore())
         let place = "/test/\(UUID().uuidString)"
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    /// What memory knows counts for all calls alike.
+    /// Every call goes by the deadline that memory knows.
     @Test func whatMemoryKnowsToBeFreshIsFreshForEveryCall() async throws {
         let cities = try cache()
         try await cities.save(city, forKey: "x", expiration: idle)
@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    /// A deadline that is moved behind a call that sets another one does not undo it.
+    /// A move of a deadline after a call that sets another one does not undo that call.
     @Test func anEarlierDeadlineWinsOverAPendingMove() throws {
         let store = try WatchedStore(directory)
         let cities = Cache<City>(over: store, clock: clock)
@@ -325,7 +325,7 @@ import Testing
                 try cities.flush()
             }
         }
-        // One of them stops reading: the other one's reading keeps the entry for everybody.
+        // One of them stops reading: the other one's reads keep the entry for both.
         for _ in 0..<8 {
             clock.advance(by: 40)
             #expect(try going.fetch(forKey: "x") == city)

@@ -83,7 +83,8 @@ import Testing
         #expect(runs.all.count == 1)
     }
 
-    /// An expired value was found in memory, and another one comes before the disk is read: saved, or refused by the disk.
+    /// An expired value was found in memory, and another one comes before the disk is read: saved, or refused by the
+    /// disk.
     @Test(arguments: [false, true]) func aValueStaysThoughTheFormerOneHadExpired(isRefused: Bool) throws {
         let key = try EntryKey("a")
         let table = EntryTable()
@@ -153,7 +154,7 @@ import Testing
         #expect(try await reader.fetch(forKey: "a")?.population == 2)
     }
 
-    /// Entries on disk are chosen, and one is removed for which the disk has refused a newer value meanwhile.
+    /// Entries on disk are chosen, and one is removed although the disk has since refused a newer value of it.
     @Test(.timeLimit(.minutes(1))) func aRefusedValueOutlivesTheFormerOneThatWasChosen() async throws {
         let store = try WatchedStore(directory)
         let cities = cache(over: store)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedCache
 
-/// One producer among all who use a directory and want that; the same in other processes is among ``ProcessTests``.
+/// One producer among all caches of a directory that join loads; ``ProcessTests`` has the same between processes.
 @Suite struct JoinedLoadTests {
     private let directory = TestDirectory()
     private let clock = TestClock()
@@ -51,7 +51,7 @@ import Testing
         #expect(runs.all.sorted() == Array(0..<20))
     }
 
-    /// Loading ahead: who gets the lock later finds the deadline moved, and has nothing to ask any more.
+    /// Loading ahead: a cache that gets the lock later finds the deadline moved, and does not load.
     @Test func loadingAheadAsksOnce() async throws {
         let caches = try (0..<4).map { _ in try cache() }
         let options = LoadOptions(earlyRefresh: 1e15, joins: .processes)
@@ -106,7 +106,7 @@ import Testing
                 return City(name: "own", population: 2)
             }
         }
-        // Other keys are free meanwhile.
+        // Other keys are free in the meantime.
         let free = try await cities.fetch(forKey: "b", options: among) { city }
         #expect(free == city && runs.all.isEmpty)
         let other = try cache()
@@ -178,7 +178,7 @@ import Testing
         try await cache().save(city, forKey: "a")
         locks = nil
         #expect(try await other.value == city)
-        // A later fetch does not join the producer that was told to stop.
+        // A later fetch does not join the cancelled producer.
         let found = try await cities.fetch(forKey: "b", options: among) { City(name: "new", population: 2) }
         #expect(found.name == "new")
         #expect(source.cancellations == source.runs)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheWorker
 
-/// The judge of the torture, by histories made up by hand: what may be is let pass, what may not is seen.
+/// The judge of the torture, with histories made by hand: it accepts possible ones, and reports impossible ones.
 @Suite struct JudgeTests {
     /// One process's log: each line an operation that ran from one moment to another, with its answer; or without
     /// an end, and then it was cut off.

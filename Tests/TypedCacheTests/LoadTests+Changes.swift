@@ -9,7 +9,7 @@ import Testing
 
 /// Removals, saves and failures while a key is loaded.
 extension LoadTests {
-    // MARK: Removals and saves meanwhile
+    // MARK: Removals and saves during a load
 
     enum Change: CaseIterable, Sendable { case remove, removeAll, save, removeByAnother, saveByAnother, modify }
 
@@ -32,7 +32,7 @@ extension LoadTests {
         case .modify: try await cities.modify(forKey: "a") { $0 = saved }
         }
         source.open()
-        // The one who asked gets what was loaded for it; what is kept is what came later.
+        // The caller gets the value that was loaded for it; the cache keeps the later one.
         #expect(try await load.value.name == "loaded")
         let isSaved = [Change.save, .saveByAnother, .modify].contains(change)
         for cache in [cities, other, try cache()] {
@@ -40,7 +40,7 @@ extension LoadTests {
         }
     }
 
-    /// A fetch that begins behind a change gets no error of a load from before it.
+    /// A fetch that begins after a change gets no error of a load from before it.
     @Test(.timeLimit(.minutes(1)), arguments: Change.allCases, [false, true])
     func anErrorFromBeforeAChangeIsNotRemembered(change: Change, isBulk: Bool) async throws {
         let cities = try cache()
@@ -74,7 +74,7 @@ extension LoadTests {
         #expect(later.name == "later")
     }
 
-    /// A fetch that begins behind a removal does not get a value from before it.
+    /// A fetch that begins after a removal does not get a value from before it.
     @Test(
         .timeLimit(.minutes(1)),
         arguments: ["remove", "removeByAnother", "removeSeveral", "removeAll", "removeTagged", "failedSave"]
@@ -110,7 +110,7 @@ extension LoadTests {
         #expect(try await cities.fetch(forKey: "a")?.name == "later")
     }
 
-    /// A removal by tag is told to the directory's other caches before the disk: their loads do not undo it.
+    /// The directory's other caches learn of a removal by tag before the disk does: their loads do not undo it.
     @Test(.timeLimit(.minutes(1)), arguments: [DiskSettings.Layout.packed, .files])
     func aRemovalByTagOutlivesALoadOfAnotherCache(layout: DiskSettings.Layout) async throws {
         let path = directory.url.path
@@ -132,7 +132,7 @@ extension LoadTests {
             return try await other.fetch(forKey: "a", tags: ["t"]) { try await source.load() }
         }
         await source.hasRun(1)
-        // The disk has lost the entry, and no cache was told so.
+        // The disk has lost the entry, and no cache knows of it.
         watched.interfere { interference in
             interference.removed = { _ in
                 source.open()
@@ -146,7 +146,8 @@ extension LoadTests {
 
     // MARK: Later loads
 
-    /// A later fetch may not join the first load, whose tags are not known, and its value is the newer one.
+    /// A later fetch may not join the first load, because the tags of that are not known; the cache keeps its newer
+    /// value.
     @Test(.timeLimit(.minutes(1)), arguments: [false, true])
     func ofTwoLoadsTheLaterOneIsKept(laterEndsFirst: Bool) async throws {
         let cities = try cache()

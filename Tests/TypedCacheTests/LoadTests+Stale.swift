@@ -159,7 +159,7 @@ extension LoadTests {
         await event(.saved, in: events)
         #expect(try await cities.fetch(forKey: "a")?.name == "second")
         #expect(source.runs == 2)
-        // What was saved, not loaded, has no load time to go by.
+        // A saved entry has no load time to refresh by.
         try await cities.save(City(name: "saved", population: 3), forKey: "a", expiration: expiration)
         _ = try await cities.fetch(forKey: "a", options: loading, expiration: expiration) {
             try await source.load()

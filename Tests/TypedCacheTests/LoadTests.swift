@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedCache
 
-/// Loading what is missing.
+/// Fetches that load missing entries.
 @Suite struct LoadTests {
     struct Refusal: Error, Equatable { var reason = "refused" }
 
@@ -306,9 +306,9 @@ import Testing
         await source.hasRun(1)
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
-        // The producer is told, whenever its task gets there.
+        // The producer is cancelled, whenever its task gets there.
         while source.cancellations == 0 { await pause() }
-        // Who comes now gets a run of its own.
+        // A later fetch starts a run of its own.
         source.open()
         let city = try await cities.fetch(forKey: "a") { try await source.load() }
         #expect(city.name == "loaded" && source.runs == 2)

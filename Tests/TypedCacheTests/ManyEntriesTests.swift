@@ -10,7 +10,7 @@ import Testing
 
     private final class Note: Codable, Encoded, Sendable {}
 
-    /// What layers above ask memory for by many keys at once, beside the same by one key.
+    /// Calls of higher layers that look in memory for many keys at once give the same as calls for one key each.
     @Test(arguments: [ValueSharing.automatic, .decodedEachTime], seeds(0..<6))
     func lookingForManyInMemoryIsLookingForEach(values: ValueSharing, seed: Int) throws {
         let clock = TestClock()
@@ -74,7 +74,7 @@ import Testing
                 let expiration = seconds.map { Expiration.after(.seconds($0)) } ?? .never
                 let tags: Set<String> = Bool.random(using: &random) ? ["tag"] : []
                 if Bool.random(using: &random) {
-                    try save(entries, expiration, tags, in: cities)
+                    try save(entries, expiration: expiration, tags: tags, in: cities)
                 } else {
                     try await cities.save(contentsOf: entries, expiration: expiration, tags: tags)
                 }
@@ -107,8 +107,8 @@ import Testing
 
     private func save(
         _ entries: [(Int, City)],
-        _ expiration: Expiration,
-        _ tags: Set<String>,
+        expiration: Expiration,
+        tags: Set<String>,
         in cities: Cache<City>
     ) throws {
         try cities.save(contentsOf: entries, expiration: expiration, tags: tags)

@@ -6,7 +6,7 @@ import Testing
 @testable import ArchiveStore
 @testable import TypedCache
 
-/// Caches in memory alone: what holds for others holds for them, and no file is touched.
+/// Caches in memory alone: they keep the promises of other caches, and touch no file.
 @Suite struct MemoryAloneTests {
     private func open<Value: Encoded & Sendable>(
         _ memory: MemorySettings = MemorySettings(),
@@ -145,7 +145,7 @@ import Testing
         let alone: Cache<Int> = try open(settings)
         let other = try Cache<Int>(name: "cache", directory: directory.url, memory: settings)
         for _ in 0..<5_000 {
-            // A few keys are asked for often, and most hardly ever.
+            // A few keys are fetched often, and most hardly ever.
             let key = Int(1_000 * pow(Double.random(in: 0..<1, using: &random), 4))
             for cache in [alone, other] where try cache.fetch(forKey: key) == nil {
                 try cache.save(key, forKey: key)

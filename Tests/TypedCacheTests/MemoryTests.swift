@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedCache
 
-/// What memory is made of: its table, and that it can be told to shrink.
+/// The table of the memory tier, and its trimming on demand.
 @Suite struct MemoryTests {
     /// Keys of all lengths around those at which they are stored and hashed differently.
     private static let keys: [String] = (1...70).flatMap { length in
@@ -110,7 +110,7 @@ import Testing
         cities.trimMemory(toCount: 20)
         #expect(cities.statistics.memoryEvictions == 80)
         #expect(cities.memory.withLock { $0.count } == 20)
-        // What was used is left, and the rest is on disk.
+        // The used entries are left in memory, and the rest is on disk.
         let before = cities.statistics.memoryHits
         for key in keys[..<10] { #expect(try cities.fetch(forKey: key)?.name == key) }
         #expect(cities.statistics.memoryHits == before + 10)

@@ -43,7 +43,7 @@ import Testing
                 let isKnown = underWay.contains { $0.isWrite }
                 if !isKnown { underWay.append(Operation(start: tier.beginWrite(key).start, isWrite: true)) }
             case 4: change(isRemoval: Int.random(in: 0..<4, using: &random) == 0)
-            // Now and then a change is told of.
+            // Now and then a change is announced.
             case 5: _ = tier.invalidate(key)
             default:
                 guard let chosen else { continue }

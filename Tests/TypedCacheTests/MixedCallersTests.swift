@@ -29,10 +29,10 @@ import Testing
                 let cities = all[thread % 3]
                 let seed = UInt64(seed * 100 + thread)
                 group.addTask {
-                    if thread % 2 == 0 { return try await Self.work(cities, thread, seed) }
+                    if thread % 2 == 0 { return try await Self.work(cities, thread: thread, seed: seed) }
                     try await withCheckedThrowingContinuation { continuation in
                         Thread.detachNewThread {
-                            continuation.resume(with: Result { try Self.work(cities, thread, seed) })
+                            continuation.resume(with: Result { try Self.work(cities, thread: thread, seed: seed) })
                         }
                     }
                 }
@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Saves keys of its own again and again, and disturbs the others' by fetching, listing and trimming.
-    private static func work(_ cities: Cache<City>, _ thread: Int, _ seed: UInt64) throws {
+    private static func work(_ cities: Cache<City>, thread: Int, seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for step in 0..<80 {
             let key = "\(thread) \(step % 5)"
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    private static func work(_ cities: Cache<City>, _ thread: Int, _ seed: UInt64) async throws {
+    private static func work(_ cities: Cache<City>, thread: Int, seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         for step in 0..<80 {
             let key = "\(thread) \(step % 5)"

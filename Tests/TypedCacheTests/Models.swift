@@ -81,7 +81,7 @@ class Family: Order {
 
 final class SubFamily: Family {}
 
-/// Throws when it is encoded, if it is told to.
+/// Throws when it is encoded with the text "bad".
 struct Fickle: Codable, Encoded, Equatable {
     var text: String
 

@@ -74,7 +74,7 @@ import Testing
                 }
             }
         }
-        // Each of them saw what the one before it had left.
+        // Each change began with the result of the one before it.
         #expect(results.all.sorted() == Array(1...120))
         #expect(try cache().fetch(forKey: "x")?.population == 120)
         // After a change by one of them, its neighbor has nothing else in memory.
@@ -230,7 +230,7 @@ import Testing
             expiration: .after(.seconds(7)),
             clock: clock
         )
-        func grow(_ key: String, _ expiration: Expiration? = nil, _ tags: Set<String>? = nil) async throws {
+        func grow(_ key: String, _ expiration: Expiration? = nil, tags: Set<String>? = nil) async throws {
             let change = { (city: inout City?) in
                 city = city ?? self.city
                 city?.population += 1
@@ -248,13 +248,13 @@ import Testing
         try await grow("x")
         var entry = try #require(try await cities.entry(forKey: "x"))
         #expect(entry.expiresAt == start + 60 && entry.tags == ["a", "b"] && entry.storedAt == start + 10)
-        try await grow("x", nil, ["c"])
+        try await grow("x", tags: ["c"])
         entry = try #require(try await cities.entry(forKey: "x"))
         #expect(entry.expiresAt == start + 60 && entry.tags == ["c"])
         try await grow("x", .never)
         entry = try #require(try await cities.entry(forKey: "x"))
         #expect(entry.expiresAt == nil && entry.tags == ["c"])
-        try await grow("x", nil, [])
+        try await grow("x", tags: [])
         #expect(try await cities.entry(forKey: "x")?.tags == [])
         // A new entry has the cache's default, as has one in the place of an expired one.
         try await grow("y")
@@ -277,7 +277,7 @@ import Testing
         #expect(try await cities.fetch(forKey: "idle")?.population == city.population + 1)
     }
 
-    /// An error of the change is its own, whatever it is: the entry stays.
+    /// An error of the change itself, of any code, leaves the entry as it was.
     @Test func aCacheErrorOfTheChangeChangesNothing() async throws {
         let cities = try Cache<City>(name: "own", directory: directory.url, clock: clock)
         try await cities.save(city, forKey: "x")

@@ -29,7 +29,7 @@ import Testing
         #expect(try await again.fetch(forKey: "a") == nil)
     }
 
-    /// What is at the path of such a URL is on another machine, or in a bundle.
+    /// Such a URL names a place on another machine or in a bundle.
     @Test(arguments: ["https://example.com/caches", "data:,caches", "caches"])
     func theDirectoryIsAURLOfAFile(text: String) throws {
         let url = try #require(URL(string: text))
@@ -50,7 +50,7 @@ import Testing
         }
     #endif
 
-    /// Whichever of the two is first: the other one takes what is there, since it did not ask for a layout.
+    /// Either of the two may be first: the one with the automatic layout takes the existing layout.
     @Test func anyLayoutGoesWithTheOneThatAnotherOpeningHasMade() throws {
         for round in 0..<50 {
             let name = "cities\(round)"

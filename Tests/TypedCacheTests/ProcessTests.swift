@@ -59,7 +59,7 @@ import TypedCache
         let first = try child(1)
         for key in keys { #expect(try first.perform(.save(key)) == .done) }
         try first.end()
-        // The worker compares the whole value with what its writer made.
+        // The worker compares the whole value with the value that its writer made.
         let second = try child(2)
         for (index, key) in keys.enumerated() { #expect(try second.perform(.fetch(key)) == value(1, index + 1)) }
         #expect(try second.perform(.fetch("none")) == .absent)
@@ -123,14 +123,14 @@ import TypedCache
         let report = try KillTorture(settings).run()
         #expect(report.violations == [])
         #expect(report.figures["kills"] == kills)
-        // What the test is about has happened.
+        // At least one kill hit a save.
         #expect(report.figures[KillTorture.cutSaves] ?? 0 > 0)
         #expect(report.figures["reads judged"] ?? 0 > 30 * 20)
     }
 
     @Test("Orphaned drafts are counted and cleaned")
     func orphanedDrafts() throws {
-        // A packed store makes a draft for a segment only; what is left of those is in the run of kills.
+        // A packed store makes a draft only for a segment; the run of kills checks those drafts.
         let living = try child(1) { $0.layout = .files }
         #expect(try living.perform(.save("a")) == .done)
         #expect(try drafts.drafts.isEmpty)
@@ -150,7 +150,7 @@ import TypedCache
         #expect(orphans.count == 1, "a dead process leaves the draft it was at, and those before it were cleaned")
         #expect(try drafts.locks.count == 2)
 
-        // Who only reads leaves them alone; who writes takes them away, and nobody else's.
+        // A process that only reads leaves the orphans; a process that writes removes them, and no other drafts.
         let cache = try cache()
         _ = try cache.fetch(forKey: "a")
         #expect(try drafts.drafts == orphans)
@@ -204,7 +204,7 @@ import TypedCache
         func limited(_ writer: Int) throws -> ChildWorker {
             try child(writer) { settings in
                 settings.countLimit = limit
-                // What the other one gives up must not stay in memory.
+                // An entry that the other process evicts must not stay in memory.
                 settings.usesMemory = true
                 settings.followsOthers = true
             }
@@ -224,7 +224,7 @@ import TypedCache
             }
             #expect(identity.writer == saver.settings.writer)
         }
-        /// What both have, which must be the same once nothing is given up in the background any more.
+        /// The entries of both processes, which must be the same once evictions in the background have ended.
         func agreed() throws -> [Answer] {
             for _ in 0..<100 {
                 let answers = try [one, other].map { process in try keys.map { try process.perform(.fetch($0)) } }
@@ -236,11 +236,12 @@ import TypedCache
         #expect(left > limit / 2 && left <= limit)
         #expect(try left == listing().count)
 
-        // Both know the total to the byte: there is nothing to trim to what is there, and something to one byte less.
+        // Both know the total to the byte: a trim to the total removes nothing, and a trim to one byte less removes
+        // something.
         for process in [one, other] {
             let there = try listing().byteCount
             #expect(try process.perform(.trim(there)) == .count(0))
-            // Some room may be taken by what was saved over.
+            // Records of overwritten entries may take some room.
             guard case .count = try process.perform(.trim(there - 1)) else { throw TortureError("no number") }
             #expect(try listing().byteCount < there)
         }
@@ -248,7 +249,7 @@ import TypedCache
         #expect(rest <= left && rest >= left / 2)
         #expect(try rest == listing().count)
 
-        // What one trims is gone for the other, and there is room again.
+        // Entries that one process trims are gone for the other, and there is room again.
         let half = try listing().byteCount / 2
         #expect(try one.perform(.trim(half)) != .count(0))
         #expect(try listing().byteCount <= half)
@@ -308,7 +309,7 @@ import TypedCache
         #expect(report.violations == [])
         #expect(report.figures["kills"] ?? 0 > 0 && report.figures["looks at all files"] ?? 0 > 10)
         #expect(report.figures["totals asked for"] ?? 0 > 0)
-        // What the test is about has happened.
+        // The cache came close enough to a limit.
         #expect(report.figures["percent of a limit at most"] ?? 0 > 25)
     }
 

@@ -88,7 +88,7 @@ import Testing
         #expect { try read(sealed(bytes)) } throws: { ($0 as? CacheError)?.code == .corrupted }
     }
 
-    /// Somebody else may have written the file, with a checksum that fits.
+    /// Another program may have written the file, with a checksum that fits.
     @Test func hostileFieldsAreRefusedOrBounded() throws {
         var random = SeededGenerator(seed: 4)
         let bytes = published(&random).bytes

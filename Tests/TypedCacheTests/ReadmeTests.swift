@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the README shows is built, run, and compared with what it says.
+/// The programs in the README are built and run, and their output is compared with the README's.
 @Suite struct ReadmeTests {
     @Test func theExampleBuildsAndPrintsWhatIsSaid() throws {
         let readme = try String(contentsOf: Self.package.appending(path: "README.md"), encoding: .utf8)
@@ -19,7 +19,7 @@ import Testing
 
         let build = try Self.run(["swiftc", source.path, "-o", executable.path] + Self.compilerArguments(), folder)
         try #require(build.status == 0, "\(build.output)")
-        // Twice: the second process finds what the first one left.
+        // Twice: the second process finds the entries of the first.
         for _ in 0..<2 {
             let run = try Self.run([executable.path], folder)
             #expect(run.status == 0)
@@ -72,7 +72,7 @@ import Testing
 
     private final class Marker {}
 
-    /// What it takes to use the library just as it was built: a build of its own would take ten times as long.
+    /// The arguments to use the library just as it was built: a build of its own would take ten times as long.
     private static func compilerArguments() throws -> [String] {
         // The list, not the folders: those keep objects of files that are gone.
         let list = products.appending(path: "typed-cache.product/Objects.LinkFileList")

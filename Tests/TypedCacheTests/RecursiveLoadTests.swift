@@ -165,7 +165,7 @@ import Testing
         #expect(try await second.value == city)
     }
 
-    /// What is loaded behind a stale value is waited for by nothing.
+    /// No fetch waits for a load in the background after a stale hit.
     @Test func ofALoadInTheBackgroundIsNone() async throws {
         let clock = TestClock()
         let cities = try Cache<City>(name: "cache", directory: directory.url, clock: clock)

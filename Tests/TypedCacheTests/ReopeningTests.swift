@@ -45,7 +45,7 @@ import Testing
     private static func open(
         _ name: String,
         _ layout: DiskSettings.Layout,
-        _ writing: Writing,
+        writing: Writing,
         root: URL,
         memory: MemorySettings = MemorySettings()
     ) throws -> Cache<City> {
@@ -56,10 +56,10 @@ import Testing
     private func open(
         _ name: String,
         _ layout: DiskSettings.Layout,
-        _ writing: Writing,
+        writing: Writing,
         memory: MemorySettings = MemorySettings()
     ) throws -> Cache<City> {
-        try Self.open(name, layout, writing, root: directory.url, memory: memory)
+        try Self.open(name, layout, writing: writing, root: directory.url, memory: memory)
     }
 
     /// Waits until nothing is left of the store of a cache that was dropped.
@@ -82,21 +82,21 @@ import Testing
                 for root in variants([directory.url, link], at: number) {
                     let name = "\(first) \(second) \(root.lastPathComponent.count)"
                     let former = try {
-                        let cities = try open(name, layout, first)
+                        let cities = try open(name, layout, writing: first)
                         for key in keys { try cities.save(Self.city(1), forKey: key, tags: ["all"]) }
                         return Remains(of: cities)
                     }()
                     let next = try {
-                        let cities = try Self.open(name, layout, second, root: root)
+                        let cities = try Self.open(name, layout, writing: second, root: root)
                         try change.make(in: cities, keys: keys)
                         return Remains(of: cities)
                     }()
-                    let look = try open(name, layout, .through, memory: .none)
+                    let look = try open(name, layout, writing: .through, memory: .none)
                     let seen = try keys.filter { try look.fetch(forKey: $0)?.population != change.expected }
                     #expect(seen == [], "\(name): seen at once")
                     former.vanish()
                     next.vanish()
-                    let last = try open(name, layout, .through, memory: .none)
+                    let last = try open(name, layout, writing: .through, memory: .none)
                     let wrong = try keys.filter { try last.fetch(forKey: $0)?.population != change.expected }
                     #expect(wrong == [], "\(name): on disk in the end")
                 }
@@ -104,17 +104,17 @@ import Testing
         }
     }
 
-    /// What was accepted is seen by the next opening, in whatever way it looks.
+    /// The next opening sees every accepted save, with each of its calls.
     @Test(arguments: [DiskSettings.Layout.packed, .files], Writing.allCases)
     func whatADroppedCacheAcceptedIsSeen(layout: DiskSettings.Layout, second: Writing) throws {
         let count = isLongRun ? 300 : 60
         for look in 0..<3 {
             let name = "cache \(look)"
             do {
-                let cities = try open(name, layout, .behind)
+                let cities = try open(name, layout, writing: .behind)
                 for key in 0..<count { try cities.save(Self.city(1), forKey: key) }
             }
-            let cities = try open(name, layout, second)
+            let cities = try open(name, layout, writing: second)
             switch look {
             case 0: for key in (0..<count).reversed() { #expect(try cities.fetch(forKey: key)?.population == 1) }
             case 1: #expect(try cities.contains(forKey: "\(count - 1)"))
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// Threads that open the directory, change what is theirs, and drop the cache again, all at once.
+    /// Threads that open the directory, change their own entries, and drop the cache, all at once.
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func eachOpeningSeesWhatItsThreadDidBefore(layout: DiskSettings.Layout) throws {
         let faults = Recorder<String>()
@@ -134,7 +134,7 @@ import Testing
             do {
                 for round in 0..<(isLongRun ? 40 : 15) {
                     let writing = Writing.allCases[Int.random(in: 0..<2, using: &random)]
-                    let cities = try Self.open("cities", layout, writing, root: url)
+                    let cities = try Self.open("cities", layout, writing: writing, root: url)
                     for _ in 0..<12 {
                         let key = "\(thread) \(Int.random(in: 0..<6, using: &random))"
                         if try cities.fetch(forKey: key)?.population != model[key] { faults.add("\(round) \(key)") }
@@ -195,7 +195,7 @@ import Testing
         #expect(told.all == ["io"])
     }
 
-    /// What could not be removed is not used by this process any more, whichever cache of the directory is asked.
+    /// An entry that could not be removed is no longer used in this process, by any cache of the directory.
     @Test func whatMayNotBeUsedIsNotUsedByALaterCacheEither() throws {
         let base = try WatchedStore(directory)
         let place = directory.url.path

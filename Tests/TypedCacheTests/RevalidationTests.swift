@@ -63,7 +63,7 @@ import Testing
         #expect(found == new && cities.statistics.loads == 1 && cities.statistics.revalidations == 0)
         let stored = try #require(try await cities.stored(forKey: "a"))
         #expect(stored.tags == ["v"] && stored.storedAt == clock.now && stored.expiresAt == clock.now + 1_000)
-        // What the answer does not say, the fetch does.
+        // The fetch's own tags and expiration apply where the answer has none.
         _ = try await cities.fetch(forKey: "b", expiration: .after(.seconds(7)), tags: ["u"]) { [new] former in
             #expect(former == nil)
             return .new(new)
@@ -115,7 +115,7 @@ import Testing
         clock.advance(by: 100)
         await #expect(throws: Unreachable.self) {
             try await cities.fetch(forKey: "a") { former in
-                // After the windows there is none any more.
+                // After the windows there is no former value.
                 #expect(former == nil)
                 throw Unreachable()
             }
@@ -156,7 +156,7 @@ import Testing
         #expect(try await cities.fetch(forKey: "b") == new)
     }
 
-    /// The former deadline counts in no cache of the directory any more.
+    /// The former deadline no longer counts in any cache of the directory.
     @Test func aRenewalToAnEarlierDeadlineCountsEverywhere() async throws {
         let cities = try cache()
         let other = try cache()
@@ -243,7 +243,7 @@ import Testing
         #expect(try await cities.fetch(forKeys: [1, 2, 3, 4, 5]) == found)
     }
 
-    /// Each who asks gets an object of its own, and so does the producer.
+    /// Each caller gets an object of its own, and so does the producer.
     @Test func objectsAreNotShared() async throws {
         let zoo = try Cache<Order>(name: "zoo", directory: directory.url, expiration: expiration, clock: clock)
         try zoo.keep(Order(order: "Carnivore"), forKey: "a")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TypedCache
 
-/// Entries chosen by what is known of them: the same with a disk and without, blocking and suspending.
+/// Entries chosen by their attributes: the same with a disk and without, blocking and suspending.
 @Suite struct SelectionTests {
     enum Place: CaseIterable { case packed, files, behind, memory }
 
@@ -126,7 +126,7 @@ import Testing
         try expectThirds(cache, above: 50)
     }
 
-    /// What is saved over an entry after that was chosen is another entry.
+    /// A save over a chosen entry makes another entry, which stays.
     @Test(arguments: Place.allCases) func whatIsSavedMeanwhileStays(_ place: Place) throws {
         let cache = try open(place)
         try cache.save(Data([1]), forKey: "a")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TypedCache
 
-/// What memory gives to whom: one value for all where that is safe, and everybody their own where it is not.
+/// Values from memory: callers share one value where that is safe, and get a value each where it is not.
 @Suite struct SharingTests {
     /// Immutable, so it may be shared.
     final class Payload: Codable, Sendable {
@@ -33,7 +33,7 @@ import Testing
             #expect(try await parcels.fetch(forKeys: ["x"])["x"]?.payload === parcel.payload)
             #expect(try await parcels.fetch(forKey: "x") { throw CancellationError() }.payload === parcel.payload)
         }
-        // What was read from disk is shared from then on.
+        // A value that was read from disk is shared from then on.
         let others = try Cache<Parcel>(name: "cache", directory: directory.url)
         let first = try #require(try await others.fetch(forKey: "x"))
         #expect(first.payload !== parcel.payload && first.payload.text == "x")

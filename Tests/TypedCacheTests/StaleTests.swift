@@ -17,7 +17,7 @@ import Testing
         try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
     }
 
-    /// How many fetches were counted, whatever they gave.
+    /// The number of fetches counted, with any result.
     private func fetches(_ cities: Cache<City>) -> Int {
         let statistics = cities.statistics
         return statistics.hits + statistics.staleHits + statistics.misses
@@ -42,7 +42,7 @@ import Testing
             #expect(try await cities.count() == 0)
             #expect(try await cities.removeExpired() == 0)
             #expect(try await cities.modify(forKey: "other") { $0 } == nil)
-            // None of that took it away from those who load.
+            // None of these calls removed it for fetches that load.
             #expect(try await load(cities) == city, "at \(time)")
             #expect(try directory.entryCount("cache") == 1)
         }
@@ -61,7 +61,7 @@ import Testing
         clock.advance(by: 119)
         let new = City(name: "new", population: 2)
         var events = cities.events.makeAsyncIterator()
-        // Served at once, and loaded anew behind that.
+        // Served at once, and loaded again in the background.
         #expect(try await cities.fetch(forKey: "x", expiration: expiration) { new } == city)
         while let event = await events.next(), event.kind != .saved {}
         while !cities.core.loads.isEmpty { await pause() }
@@ -91,8 +91,8 @@ import Testing
         await #expect(throws: Unreachable.self) { try await load(cities) }
     }
 
-    /// After an idle deadline there is a time in which an entry stays on disk for those who may have read it; who has
-    /// not finds nothing, and that is a miss.
+    /// After its idle deadline an entry stays on disk for a while, for caches that may have read it; for any other
+    /// cache it is absent, and a fetch is a miss.
     @Test func anIdleEntryIsNoStaleOne() async throws {
         for memory in [MemorySettings(), .none] {
             let cities = try cache(memory: memory)

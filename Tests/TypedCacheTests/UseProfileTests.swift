@@ -13,7 +13,7 @@ import Testing
         let byteCount: Int
     }
 
-    /// Keys of which few are asked for often, each with its own size.
+    /// Keys with a few that are fetched often, each with its own size.
     private static func requests(_ count: Int, keys: Int, seed: Int) -> [Request] {
         var random = SeededGenerator(seed: seed)
         return (0..<count).map { _ in

@@ -109,7 +109,7 @@ import Testing
         #expect(error?.code == .typeMismatch)
     }
 
-    /// Foundation's own reader takes such archives for what they are.
+    /// Foundation's own unarchiver reads such archives.
     @Test func foundationReadsThem() throws {
         func archive<Value: Encoded>(_ value: Value) throws -> Data where Value.Wrapper.Value == Value {
             let cache = try Cache<Value>(name: "cache", directory: directory.url)

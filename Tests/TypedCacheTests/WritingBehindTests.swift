@@ -7,7 +7,7 @@ import Testing
 @testable import ArchiveStore
 @testable import TypedCache
 
-/// A cache whose saves are deferred, and others beside it.
+/// A cache with deferred saves, beside others on the same directory.
 @Suite struct WritingBehindTests {
     let directory = TestDirectory()
 
@@ -38,7 +38,7 @@ import Testing
         #expect(try directory.entryCount("cities") == 1)
     }
 
-    /// What one defers, the others of the directory see, and what they save or remove later counts.
+    /// Other caches on the directory see deferred saves, and their own later saves and removals win.
     @Test(arguments: [nil, 1 << 20] as [Int?]) func othersOfTheDirectoryAgree(limit: Int?) throws {
         let behind = try cache(1 << 20)
         let other = try cache(limit)
@@ -77,7 +77,7 @@ import Testing
         try await cities.flush()
     }
 
-    /// Once it holds, no write ends before a failure was told.
+    /// Once it holds, no write ends before a failure was reported.
     private final class Holder: CacheObserver {
         private let failed = DispatchSemaphore(value: 0)
         private let holds = Mutex(false)

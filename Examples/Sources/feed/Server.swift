@@ -42,7 +42,7 @@ final class Server {
     }
 
     func rename(article: Int, to title: String) async throws {
-        try await send("PATCH", "/articles/\(article)", try JSONEncoder().encode(["title": title]))
+        try await send("PATCH", "/articles/\(article)", body: try JSONEncoder().encode(["title": title]))
     }
 
     /// How many answers were whole, and how many said that nothing had changed.
@@ -51,7 +51,7 @@ final class Server {
     }
 
     @discardableResult
-    private func send(_ method: String, _ path: String, _ body: Data? = nil) async throws -> Data {
+    private func send(_ method: String, _ path: String, body: Data? = nil) async throws -> Data {
         var request = URLRequest(url: base.appending(path: path))
         request.httpMethod = method
         request.httpBody = body

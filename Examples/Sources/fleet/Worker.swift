@@ -2,7 +2,7 @@ import Foundation
 import SharedCache
 import TypedCache
 
-/// One process of the fleet: does what each line of its standard input says, and answers with one line.
+/// One process of the fleet: performs the command in each line of its standard input, and answers with one line.
 struct Worker {
     private let tier: SharedTier
     private let cities: Cache<City>

@@ -17,7 +17,7 @@ struct Child {
                 // The first one twice: it is one object on the other side, too.
                 try await answers.send(found + found.prefix(1))
             case .parade:
-                // Until nobody looks any more.
+                // Until the parent stops reading.
                 while true { try await answers.send(cats) }
             case .die:
                 try await answers.send(cats)

@@ -1,4 +1,4 @@
-/// What the parent asks its child for, a Codable value in each message.
+/// A request of the parent to its child, a Codable value in each message.
 enum Command: Codable, Sendable {
     /// The animals of a genus, as one graph of objects.
     case list(genus: String)

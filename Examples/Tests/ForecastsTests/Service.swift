@@ -1,6 +1,6 @@
 import Forecasts
 
-/// A service that counts what it is asked, and can be unplugged.
+/// A service that counts its requests, and can be unplugged.
 actor Service {
     struct Unreachable: Error {}
 

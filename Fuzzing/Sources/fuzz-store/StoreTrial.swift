@@ -1,8 +1,8 @@
 import Foundation
 import TypedCache
 
-/// A cache whose files are changed and that is opened then: it gives each entry as it was saved, or nothing, or an
-/// error; and it takes new ones.
+/// A cache that is opened after its files were changed: it gives each entry as it was saved, or nothing, or an error;
+/// and it takes new entries.
 struct StoreTrial {
     struct Finding: Error { let rule: String }
 

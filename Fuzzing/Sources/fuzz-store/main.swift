@@ -1,7 +1,7 @@
 import Foundation
 import FuzzKit
 
-// Caches whose files were changed: the first byte of an input says which layout, the rest how.
+// Caches with changed files: the first byte of an input chooses the layout, the rest the changes.
 let trials = try [StoreTrial(.packed), StoreTrial(.packed, leavesIndex: true), StoreTrial(.files)]
 
 Fuzzer.run { data in

@@ -1,4 +1,4 @@
-// What this package uses of zlib: the manual, https://zlib.net/manual.html.
+// The parts of zlib that this package uses: the manual, https://zlib.net/manual.html.
 #ifndef STUB_CZLIB_H
 #define STUB_CZLIB_H
 #include <stddef.h>

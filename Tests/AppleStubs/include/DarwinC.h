@@ -1,5 +1,5 @@
-// What this package uses of Darwin's C library, declared by hand: types and names as the manual pages of macOS
-// (sections 2 and 3) and POSIX.1-2017 have them. Numbers matter only where code computes with them.
+// The parts of Darwin's C library that this package uses, declared by hand: types and names as the manual pages of
+// macOS (sections 2 and 3) and POSIX.1-2017 have them. Numbers matter only where code computes with them.
 #ifndef DARWINC_H
 #define DARWINC_H
 

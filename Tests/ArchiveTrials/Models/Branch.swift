@@ -16,7 +16,7 @@ public class Branch: NSObject, NSCoding {
     }
 
     public required init?(coder: NSCoder) {
-        // A name of its own for what refuses to be decoded, and one for what reports why.
+        // One name makes the object refuse to be decoded, another one makes it report an error.
         guard let name = coder.decodeObject(of: NSString.self, forKey: "name") else { return nil }
         if name == "unwilling" { return nil }
         if name == "failing" { coder.failWithError(CocoaError(.coderInvalidValue)) }
@@ -38,7 +38,7 @@ public class Branch: NSObject, NSCoding {
 
     private static let decoded = Mutex<[Decoded]>([])
 
-    /// Takes apart what was decoded: graphs that run in circles would stay for ever. One trial at a time.
+    /// Takes the decoded graphs apart: cycles would stay in memory for ever. One trial at a time.
     static func dissolveAll() {
         for entry in decoded.withLock({ exchange(&$0) }) {
             guard let branch = entry.branch else { continue }

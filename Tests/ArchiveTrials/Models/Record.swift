@@ -93,7 +93,7 @@ public struct Record: Codable, Equatable {
     }
 }
 
-/// A Codable class whose superclass codes itself through `superEncoder`.
+/// A Codable class; its superclass codes itself through `superEncoder`.
 public class Animal: Codable {
     public var legs: Int
 

@@ -65,7 +65,7 @@ struct ManualTests {
         #expect(run.status == .success)
         let names = try FileManager.default.contentsOfDirectory(atPath: workspace.url.path)
         #expect(Set(names) == Set(ManualPage.all.map(\.fileName)))
-        let failed = ToolRun(["manual", "--output", "/nonexistent"], on: MemoryBackend())
+        let failed = ToolRun(["manual", "--output", workspace.root + "/missing"], on: MemoryBackend())
         #expect(failed.status == .failure)
         #expect(failed.errors.text.contains("cannot be written"))
     }

@@ -99,7 +99,7 @@ struct CompletionTests {
         #expect(ShellWords(line, variables: ["HOME": "/home", "V": "v 1"]).words.map(\.text) == expected)
     }
 
-    /// The law that makes the insertions of bash right, whatever a key holds and wherever its beginning ends.
+    /// The law that makes the insertions of bash right, for every key and every beginning of it.
     @Test("A word and the rest of it, quoted, are read back as the key", arguments: ["", "'", "\"", "$'"])
     func quoting(opening: String) {
         let keys = [

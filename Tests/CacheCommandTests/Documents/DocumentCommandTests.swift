@@ -35,7 +35,7 @@ struct DocumentCommandTests {
         ToolRun(arguments, on: MemoryBackend(), input: input)
     }
 
-    private func plist(_ name: String, _ value: Any, _ format: PropertyListSerialization.PropertyListFormat) throws
+    private func plist(_ name: String, _ value: Any, as format: PropertyListSerialization.PropertyListFormat) throws
         -> String
     {
         let file = workspace.url.appending(path: name)
@@ -76,7 +76,7 @@ struct DocumentCommandTests {
 
     @Test("Property lists of both forms are shown as trees", arguments: [true, false])
     func lists(isBinary: Bool) throws {
-        let path = try plist("a.plist", ["numbers": [1, 2.5, true] as [Any]], isBinary ? .binary : .xml)
+        let path = try plist("a.plist", ["numbers": [1, 2.5, true] as [Any]], as: isBinary ? .binary : .xml)
         let dumped = run("dump", path)
         #expect(
             dumped.output.text == "root:\n  numbers:\n    0: 1\n    1: 2.5\n    2: true\n",
@@ -132,7 +132,7 @@ struct DocumentCommandTests {
 
     @Test("A file that cannot be read does not stop the others")
     func severalFiles() throws {
-        let good = try plist("a.plist", ["x"], .xml)
+        let good = try plist("a.plist", ["x"], as: .xml)
         let bad = try workspace.file("b\n.plist", "no list")
         let result = run("dump", good, bad, workspace.url.path + "/missing", archive)
         #expect(result.status == .failure)
@@ -148,7 +148,7 @@ struct DocumentCommandTests {
 
     @Test("A file is replaced, and what Foundation reads from it stays the same")
     func everyForm() throws {
-        let path = try plist("a.plist", sample, .xml)
+        let path = try plist("a.plist", sample, as: .xml)
         for (form, format) in [
             ("binary", PropertyListSerialization.PropertyListFormat.binary), ("xml", .xml), ("binary1", .binary),
         ] {
@@ -216,7 +216,7 @@ struct DocumentCommandTests {
             (["a": "\u{1}"], "xml", "XML property lists cannot hold text with control characters, at root.a"),
         ]
         for (value, form, message) in cases {
-            let path = try plist("value.plist", value, .binary)
+            let path = try plist("value.plist", value, as: .binary)
             let former = try Data(contentsOf: URL(fileURLWithPath: path))
             let result = run("convert", path, "--to", form)
             #expect(result.status == .failure, "\(message)")
@@ -248,7 +248,7 @@ struct DocumentCommandTests {
 
     @Test("One bad file does not stop the others; the exit code tells")
     func severalConversions() throws {
-        let (a, b) = (try plist("a.plist", ["a"], .xml), try plist("b.plist", ["b"], .xml))
+        let (a, b) = (try plist("a.plist", ["a"], as: .xml), try plist("b.plist", ["b"], as: .xml))
         let bad = try workspace.file("bad.plist", "<plist>\n<array>\n<integer>x</integer></array></plist>")
         let result = run("convert", a, bad, b, "--to", "binary")
         #expect(result.status == .failure)
@@ -261,7 +261,7 @@ struct DocumentCommandTests {
 
     @Test("A link stays, and the file behind it keeps its mode")
     func links() throws {
-        let path = try plist("a.plist", ["a"], .xml)
+        let path = try plist("a.plist", ["a"], as: .xml)
         #expect(chmod(path, 0o640) == 0)
         let link = workspace.url.appending(path: "link.plist")
         try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "a.plist")
@@ -288,7 +288,7 @@ struct DocumentCommandTests {
 
     @Test("Sound files are said to be so, and faults have their places")
     func lint() throws {
-        let list = try plist("a.plist", ["a"], .binary)
+        let list = try plist("a.plist", ["a"], as: .binary)
         let json = try workspace.file("a.json", "{}")
         let sound = run("lint", list, json, archive)
         #expect(sound.status == .success)
@@ -362,7 +362,7 @@ struct DocumentCommandTests {
 
     @Test("Binary lists go through pipes")
     func pipes() throws {
-        let path = try plist("a.plist", sample, .xml)
+        let path = try plist("a.plist", sample, as: .xml)
         let (process, output, errors) = try RealTool.start(
             ["convert", "-", "--to", "binary"],
             input: URL(fileURLWithPath: path)
@@ -375,7 +375,8 @@ struct DocumentCommandTests {
         #expect((list as? NSDictionary) == sample as NSDictionary)
         let failed = try RealTool.run(["lint", path, path + "x"])
         #expect(failed.status == 1 && failed.lines.count == 1)
-        let full = try RealTool.run(["convert", path, "--to", "xml", "-o", "/nonexistent/a.plist"])
-        #expect(full.status == 1 && full.errors.contains("/nonexistent/a.plist cannot be written: No such file"))
+        let missing = workspace.url.appending(path: "missing/a.plist").path
+        let full = try RealTool.run(["convert", path, "--to", "xml", "-o", missing])
+        #expect(full.status == 1 && full.errors.contains("\(missing) cannot be written: No such file"))
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import CacheCommand
 @testable import TypedCache
 
-/// What is exported and imported again is what it was.
+/// Exported entries that are imported again are as they were.
 struct ExchangeTests {
     private let workspace: Workspace
     private let cache: DiskCache

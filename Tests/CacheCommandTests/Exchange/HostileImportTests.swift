@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheCommand
 
-/// What `import` makes of directories that no export wrote.
+/// `import` of directories that no export wrote.
 struct HostileImportTests {
     private let workspace: Workspace
     private let cache: DiskCache

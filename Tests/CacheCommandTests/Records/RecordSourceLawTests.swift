@@ -3,7 +3,7 @@ import Testing
 
 @testable import CacheCommand
 
-/// What holds for every format and every way in which bytes can arrive.
+/// Laws of every format, with bytes that arrive in any pieces.
 struct RecordSourceLawTests {
     @Test("What is written is read, from lines and from an array alike", arguments: 0..<30 as Range<UInt64>)
     func roundTrip(seed: UInt64) {
@@ -121,7 +121,7 @@ struct RecordSourceLawTests {
         }
     }
 
-    /// Some records of every text are bad ones, at the same places whatever the pieces are.
+    /// Some records of every text are bad, at the same places for any pieces.
     private func damaged(_ text: [UInt8], seed: UInt64) -> [UInt8] {
         var text = text
         var generator = SeededGenerator(seed: seed)

@@ -309,13 +309,13 @@ struct SelectionCommandTests {
         "Texts that are canonically equal, and zeros of both signs, are other values; what is not there is no member"
     )
     func bytewiseDifferences() throws {
-        func warm(_ name: String, _ line: String, _ tag: String) {
+        func warm(_ name: String, _ line: String, tag: String) {
             let words = ["warm", "-", "--key", "id", "--tag", tag] + DiskCache(workspace, name).options
             let run = ToolRun(words, on: DiskCache.backend, input: line)
             #expect(run.status == .success, "\(run.errors.text)")
         }
-        warm("c", #"{"id":"k","t":"\u00e9","n":0.0,"gone":null,"\u00e9":1,"same":"\u00e9"}"#, "\u{E9}")
-        warm("d", #"{"id":"k","t":"e\u0301","n":-0.0,"new":null,"e\u0301":1,"same":"\u00e9"}"#, "e\u{301}")
+        warm("c", #"{"id":"k","t":"\u00e9","n":0.0,"gone":null,"\u00e9":1,"same":"\u00e9"}"#, tag: "\u{E9}")
+        warm("d", #"{"id":"k","t":"e\u0301","n":-0.0,"new":null,"e\u0301":1,"same":"\u00e9"}"#, tag: "e\u{301}")
         func diff(_ words: String...) -> ToolRun {
             ToolRun(["diff", "c", "d", "--root", workspace.root] + words, on: DiskCache.backend)
         }

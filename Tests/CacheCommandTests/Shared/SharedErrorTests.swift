@@ -6,7 +6,7 @@ import Testing
 
 @testable import CacheCommand
 
-/// What the command says where a server cannot be used, and where none may be given.
+/// The command's messages where a server cannot be used, or may not be named.
 @Suite(.enabled(if: RedisServer.isInstalled, "\(ServerCache.isMissing)"), .serialized)
 struct SharedErrorTests {
     private let cache: ServerCache

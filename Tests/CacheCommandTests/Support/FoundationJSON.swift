@@ -2,7 +2,7 @@ import Foundation
 
 @testable import CacheCommand
 
-/// Compares what was parsed here with what Foundation made of the same text.
+/// Compares a value parsed here with Foundation's value for the same text.
 enum FoundationJSON {
     static func matches(_ value: RecordValue, _ other: Any) -> Bool {
         switch value {

@@ -11,7 +11,7 @@ import struct TypedCache.UseProfile
 
 /// A cache in memory.
 ///
-/// `@unchecked Sendable`: what is called on several threads has the lock, or is set before.
+/// `@unchecked Sendable`: members that several threads use are guarded by the lock, or set before.
 final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String

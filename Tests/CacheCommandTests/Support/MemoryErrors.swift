@@ -1,6 +1,6 @@
 @testable import CacheCommand
 
-/// Keeps what would be shown.
+/// Keeps the text that standard error would show.
 final class MemoryErrors: ErrorOutput {
     let columns: Int?
     private(set) var text = ""

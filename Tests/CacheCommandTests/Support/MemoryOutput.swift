@@ -1,6 +1,6 @@
 @testable import CacheCommand
 
-/// Keeps what would be printed; can fail once it has taken some bytes.
+/// Keeps the text that standard output would show; can fail once it has taken some bytes.
 final class MemoryOutput: TextOutput {
     private(set) var text = ""
     /// Those that are no text.

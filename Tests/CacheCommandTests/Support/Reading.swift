@@ -1,6 +1,6 @@
 @testable import CacheCommand
 
-/// Everything that a source gives, and what ended it if it was not its end.
+/// Everything that a source gives, and the error that ended it, if any.
 struct Reading: Equatable {
     var outcomes: [RecordOutcome] = []
     var error: SourceError?

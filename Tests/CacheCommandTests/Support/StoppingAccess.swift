@@ -69,7 +69,7 @@ final class StoppingAccess: CacheAccess, @unchecked Sendable {
     func removeAll(mustCount: Bool) throws -> ClearSummary? { try base.removeAll(mustCount: mustCount) }
 }
 
-/// Opens one cache, whatever it is asked for.
+/// Opens one cache, for any selection.
 struct StoppingBackend: CacheBackend {
     let access: any CacheAccess
 

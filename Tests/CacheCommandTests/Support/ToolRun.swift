@@ -7,9 +7,9 @@ struct ToolRun {
     let errors: MemoryErrors
 
     /// - Parameters:
-    ///   - input: what standard input holds.
-    ///   - bytes: the same, where it is no text.
-    ///   - answer: what a person would answer; `nil` is nobody to ask.
+    ///   - input: the content of standard input.
+    ///   - bytes: the same, if it is not text.
+    ///   - answer: the answer of a person; `nil` where no person can be asked.
     init(
         _ arguments: [String],
         on backend: any CacheBackend,

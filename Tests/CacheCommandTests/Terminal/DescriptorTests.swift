@@ -5,7 +5,7 @@ import Testing
 
 @testable import CacheCommand
 
-/// What reads and writes file descriptors, on real ones.
+/// The readers and writers of file descriptors, on real descriptors.
 struct DescriptorTests {
     @Test("Output is held back, handed over whole, and a reader that has gone is told apart from a failure")
     func output() throws {
@@ -48,7 +48,8 @@ struct DescriptorTests {
     func failures() throws {
         let interruption = TestInterruption()
         #expect(throws: SourceError.cannotOpen(errno: ENOENT)) {
-            try FileInput(.file("/nonexistent"), interruption: interruption)
+            let directory = TestDirectory()
+            return try FileInput(.file(directory.url.path), interruption: interruption)
         }
         var window = ByteWindow(try FileInput(.file("/"), interruption: interruption))
         #expect(throws: SourceError.cannotRead(errno: EISDIR)) { try window.fill() }

@@ -20,7 +20,7 @@ struct TerminalTextTests {
         #expect(EscapedText("\\u{1b}").description != EscapedText("\u{1B}").description)
     }
 
-    /// By what Unicode says of it.
+    /// By its Unicode properties.
     private func isUpsetting(_ scalar: Unicode.Scalar) -> Bool {
         let category = scalar.properties.generalCategory
         let kinds: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]

@@ -16,7 +16,7 @@ struct ArchivedRecordTests {
         var parser = JSONParser()
         for record in random.records(20) {
             for isIndented in [false, true] {
-                try check(JSONWriter.text(.object(record), isIndented: isIndented), &parser, record)
+                try check(JSONWriter.text(.object(record), isIndented: isIndented), &parser, expecting: record)
             }
         }
     }
@@ -33,7 +33,7 @@ struct ArchivedRecordTests {
     )
     func particularNames(text: String) throws {
         var parser = JSONParser()
-        for _ in 0..<2 { try check(text, &parser, nil) }
+        for _ in 0..<2 { try check(text, &parser, expecting: nil) }
     }
 
     @Test("Records of many members, in themselves and in their values")
@@ -43,7 +43,7 @@ struct ArchivedRecordTests {
         let nested: Record = ["o": .object(record), "a": .array(fields.map(\.value))]
         var parser = JSONParser()
         for record in [record, nested] {
-            try check(JSONWriter.text(.object(record), isIndented: false), &parser, record)
+            try check(JSONWriter.text(.object(record), isIndented: false), &parser, expecting: record)
         }
     }
 
@@ -55,7 +55,7 @@ struct ArchivedRecordTests {
                 #"{"a":"# + String(repeating: open, count: count) + "1" + String(repeating: close, count: count)
                 + "}"
             var parser = JSONParser()
-            try check(text, &parser, nil)
+            try check(text, &parser, expecting: nil)
         }
     }
 
@@ -85,7 +85,7 @@ struct ArchivedRecordTests {
     }
 
     /// - Parameter record: the record that the text is of, if that is known otherwise than from the parser.
-    private func check(_ text: String, _ parser: inout JSONParser, _ record: Record?) throws {
+    private func check(_ text: String, _ parser: inout JSONParser, expecting record: Record?) throws {
         let parsed = ParsedRecord(values: try parser.plainValues(Array(text.utf8).span))
         if let record { #expect(parsed.record == record, "\(text)") }
         for type in Self.types {

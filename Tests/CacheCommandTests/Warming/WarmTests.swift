@@ -173,7 +173,7 @@ struct WarmTests {
         let run = ToolRun(warm + ["--print-keys"], on: backend, input: input, output: output)
         let wanted: [String] = [#"a\nb"#, #"\u{1b}[0m"#] + texts(1...300)
         #expect(run.output.lines == wanted)
-        // Whoever reads them sees them while the work goes on.
+        // A reader of the keys sees them while the work goes on.
         #expect(output.flushCount >= 3)
     }
 

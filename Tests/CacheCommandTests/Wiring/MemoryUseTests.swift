@@ -66,7 +66,7 @@ struct MemoryUseTests {
             print("skipped: there is no python3 here")
             return
         }
-        // What is on disk is held once, too: next to nothing, or as much again.
+        // The bytes on disk are in memory once, too: next to nothing, or as much again.
         let stored = isCompressible ? 0.0 : 1.0
         let bounds: [(words: [String], multiple: Double)] = [
             (["verify"] + cache.options, 0.5),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheCommand
 
-/// Each subcommand as a process whose standard output is closed, full, or read by nobody any more.
+/// Each subcommand as a process with a standard output that is closed, full, or no longer read.
 @Suite(.serialized, .enabled(if: isLongRun, "it takes long: in .ci/run only")) struct OutputFaultTests {
     private let workspace: Workspace
 

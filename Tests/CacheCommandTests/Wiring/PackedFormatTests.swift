@@ -4,7 +4,7 @@ import Testing
 
 @testable import CacheCommand
 
-/// What is documented of a packed store is enough to read it.
+/// The documentation of a packed store is enough to read it.
 @Suite struct PackedFormatTests {
     private let workspace: Workspace
 
@@ -14,7 +14,7 @@ import Testing
         words + ["--cache", "c", "--root", workspace.root]
     }
 
-    /// Written by `docs/format.md` alone: reads all segments, and compares what is there with the files of an export.
+    /// Written by `docs/format.md` alone: reads all segments, and compares their entries with the files of an export.
     private static let reader = """
         import glob, json, plistlib, struct, sys, zlib
         place, export = sys.argv[1:]

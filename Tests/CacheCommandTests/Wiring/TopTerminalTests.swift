@@ -30,10 +30,8 @@ struct TopTerminalTests {
     }
 
     /// A script that runs `top`, and tells afterwards how it ended and how the terminal is.
-    private func start(_ columns: Int, _ rows: Int, variables: String = "", _ words: String = "") throws
-        -> TerminalSession
-    {
-        let command = "\(try RealTool.executable.path) top --root '\(workspace.root)' --interval 0.2 \(words)"
+    private func start(_ columns: Int, _ rows: Int, variables: String = "") throws -> TerminalSession {
+        let command = "\(try RealTool.executable.path) top --root '\(workspace.root)' --interval 0.2"
         let script = """
             unset NO_COLOR
             export LC_ALL=C.UTF-8 \(variables)

@@ -5,7 +5,7 @@ import Testing
 @testable import KeyedArchive
 @testable import TypedCache
 
-/// What `warm` saves is what an app fetches, typed, though the command knows none of its types.
+/// An app fetches, as typed values, the entries that `warm` has saved, though the command knows none of the types.
 @Suite struct TypedRecordsTests {
     struct Coordinate: Equatable {
         let latitude: Double
@@ -52,7 +52,7 @@ import Testing
         _ = warm(source, options, expecting: status)
     }
 
-    /// - Returns: what the command wrote to standard error.
+    /// - Returns: the text that the command wrote to standard error.
     @discardableResult
     private func warm(
         _ source: String,

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Whether this process was asked to stop: SIGINT or SIGTERM. It stops soon, and cleans up first.
+/// Whether this process got SIGINT or SIGTERM. It stops soon, and cleans up first.
 enum Interruption {
     private static let signal = Atomic<Int32>(0)
 
     /// The signal that came, or 0.
     static var arrived: Int32 { signal.load(ordering: .relaxed) }
 
-    /// Has a worker go on until whoever started it ends it: a terminal interrupts both.
+    /// Lets a worker go on until its parent ends it: a terminal interrupts both.
     static func ignore() {
         Foundation.signal(SIGINT, SIG_IGN)
         Foundation.signal(SIGPIPE, SIG_IGN)
@@ -21,7 +21,7 @@ enum Interruption {
             Foundation.signal(number) { arrived in
                 Interruption.signal.store(arrived, ordering: .relaxed)
             }
-            // Who is started by a worker thread begins with that thread's blocked signals.
+            // A process started by a worker thread begins with the blocked signals of that thread.
             var set = sigset_t()
             sigemptyset(&set)
             sigaddset(&set, number)

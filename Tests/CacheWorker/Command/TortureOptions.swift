@@ -1,6 +1,6 @@
 import TypedCache
 
-/// What a run of the torture is to do.
+/// The options of a torture run.
 struct TortureOptions {
     enum Part: String, CaseIterable {
         case kills, processes, following, behind, limits, counters, disk, merges, erasures, shared
@@ -17,7 +17,7 @@ struct TortureOptions {
             }
         }
 
-        /// Whether it works on models, whose caches are packed.
+        /// Whether its caches hold models, and so are packed.
         var isOfModels: Bool { self == .merges || self == .erasures }
 
         /// Whether it works on a server, and not on this machine's disk.

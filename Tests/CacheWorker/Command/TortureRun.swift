@@ -1,6 +1,6 @@
 import Foundation
 
-/// Does the parts one after another, and tells what they found.
+/// Runs the parts one after another, and prints their findings.
 struct TortureRun {
     let options: TortureOptions
     let executable: URL

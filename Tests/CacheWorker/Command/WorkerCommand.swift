@@ -1,7 +1,7 @@
 import Foundation
 import TypedCache
 
-/// What the arguments ask for.
+/// The command that the arguments ask for.
 enum WorkerCommand {
     case help
     case work(WorkerSettings)

@@ -1,12 +1,12 @@
-/// What all processes did on a cache in a stretch of time, by their logs.
+/// The operations of all processes on a cache in a stretch of time, from their logs.
 ///
-/// At the beginning of the stretch nothing was under way, and the state of each key was known.
+/// At the beginning of the stretch no operation was under way, and the state of each key was known.
 struct History {
     /// All keys that are used.
     let keys: [String]
     private(set) var writes: [String: [Write]] = [:]
     private(set) var reads: [Read] = []
-    /// What is wrong with one record by itself.
+    /// Faults of single records.
     private(set) var violations: [Violation] = []
     private(set) var operationCount = 0
     /// How many saves failed, where that is allowed.
@@ -28,9 +28,9 @@ struct History {
     /// Adds the log of one process.
     ///
     /// - Parameters:
-    ///   - writer: who it is in the identities of its values.
+    ///   - writer: the process's number in the identities of its values.
     ///   - death: when the process was certainly dead; `nil` if it did not die with an operation under way.
-    ///   - defers: whether its saves may take effect later than they return, and nobody else changes its keys.
+    ///   - defers: whether its saves may take effect after they return, and no other process changes its keys.
     mutating func add(_ records: [LogRecord], writer: Int, death: MonotonicTime? = nil, defers: Bool = false) {
         var deferral = defers ? Deferral() : nil
         var open: (begin: MonotonicTime, number: Int, operation: Operation)?
@@ -54,11 +54,11 @@ struct History {
                 let span = Span(
                     begun.begin,
                     record.time,
-                    "process \(writer), operation \(number): \(operation)",
+                    source: "process \(writer), operation \(number): \(operation)",
                     writer: writer
                 )
-                if postpone(operation, answer, span, identity: identity, &deferral) { continue }
-                add(operation, answer, span, identity: identity)
+                if postpone(operation, answer, during: span, identity: identity, in: &deferral) { continue }
+                add(operation, answer, during: span, identity: identity)
             case .damage(let reason):
                 violations.append(Violation(law: .failed, evidence: "process \(writer) found damage: \(reason)"))
             }
@@ -68,7 +68,7 @@ struct History {
             let span = Span(
                 open.begin,
                 death ?? .now,
-                "process \(writer), operation \(open.number), cut off: \(open.operation)",
+                source: "process \(writer), operation \(open.number), cut off: \(open.operation)",
                 writer: writer
             )
             if case .save = open.operation { cutSaveCount += 1 }
@@ -83,7 +83,7 @@ struct History {
         let source: String
         let writer: Int
 
-        init(_ begin: MonotonicTime, _ end: MonotonicTime, _ source: String, writer: Int) {
+        init(_ begin: MonotonicTime, _ end: MonotonicTime, source: String, writer: Int) {
             self.begin = begin
             self.end = end
             self.source = source
@@ -93,11 +93,11 @@ struct History {
 
     // MARK: Deferred saves
 
-    /// What is known of a process whose saves take effect later than they return.
+    /// The state of a process whose saves take effect after they return.
     private struct Deferral {
         /// Its saves that may not be on disk yet, as indices of ``writes``.
         var waiting: [String: [Int]] = [:]
-        /// What it has itself under the keys that it has changed: it must see that at once.
+        /// Its own view of the keys that it has changed: it must see its changes at once.
         var own: [String: ValueIdentity?] = [:]
     }
 
@@ -107,9 +107,9 @@ struct History {
     private mutating func postpone(
         _ operation: Operation,
         _ answer: Answer,
-        _ span: Span,
+        during span: Span,
         identity: ValueIdentity,
-        _ deferral: inout Deferral?
+        in deferral: inout Deferral?
     ) -> Bool {
         guard var state = deferral else { return false }
         defer { deferral = state }
@@ -165,7 +165,8 @@ struct History {
 
     // MARK: Operations
 
-    private mutating func add(_ operation: Operation, _ answer: Answer, _ span: Span, identity: ValueIdentity) {
+    private mutating func add(_ operation: Operation, _ answer: Answer, during span: Span, identity: ValueIdentity)
+    {
         switch (operation, answer) {
         case (.fetch(let key), .torn(let reason)):
             violations.append(Violation(law: .torn, evidence: "\(span.source), of \(key): \(reason)"))

@@ -1,11 +1,12 @@
-/// Judges what was seen of one key by what was done to it.
+/// Judges the reads of one key by the writes to it.
 ///
-/// An operation took effect at one moment between its begin and its end, and nothing else is known about when. So a
-/// read in [a, b] may have seen what a write left if the write did not begin after b, and if no other write began
-/// after its end and had taken effect before a. A write has taken effect by its end if it was acknowledged, and in
-/// any case by the end of the first read that saw its value; one that was cut off and never seen may not have
-/// happened at all. A value that expires is as good as removed from a moment on that depends on when it was saved.
-/// What was gone once, for whatever reason, does not come back. What one process does takes effect in its own order.
+/// An operation takes effect at one moment between its begin and its end, and nothing more is known of that moment. So
+/// a read in [a, b] may see the value of a write if the write did not begin after b, and if no other write both began
+/// after its end and had taken effect before a. An acknowledged write has taken effect by its end, and any write by the
+/// end of the first read that saw its value; a write that was cut off and never seen may not have happened at all. A
+/// value that expires counts as removed from some moment on, which depends on the moment of its save. A value that was
+/// gone once does not come back, for whichever reason it went. The writes of one process take effect in their own
+/// order.
 struct Judge {
     private let byValue: [ValueIdentity: Write]
     /// By when writes had taken effect, in order, with the latest begin among those up to there.
@@ -19,7 +20,7 @@ struct Judge {
     private let saves: Candidates
     private let lastingSaves: Candidates
     private let expiringSaves: [Write]
-    /// Removals, and saves whose values have expired.
+    /// Removals, and saves with values that have expired.
     private let removals: Candidates
 
     init(writes: [Write], reads: [Read]) {
@@ -68,15 +69,15 @@ struct Judge {
         lastingSaves = Candidates(saves.filter { $0.lifetime == nil }.map { ($0.begin, $0.end) })
         expiringSaves = saves.filter { $0.lifetime != nil }
         let removals = writes.filter { $0.value == nil }.map { ($0.begin, $0.end) }
-        // The value goes later, but until another one takes its place the save is what made the state.
+        // An expired value is removed later, but its save determines the state until another value takes its place.
         let expirations = expiringSaves.map { ($0.begin.advanced(by: $0.lifetime ?? .zero), $0.end) }
         self.removals = Candidates(removals + expirations)
     }
 
-    /// What is wrong with a read; `nil` if nothing is.
+    /// The read's violation; `nil` if it is right.
     func violation(of read: Read, wasBegun: (ValueIdentity) -> Bool) -> Violation? {
         let superseding = lastEffect(before: read.begin)
-        // What ended before that is no longer there.
+        // The value of a write that ended earlier is no longer there.
         let oldest = superseding?.begin ?? .start
         let latest = superseding.map { "; \($0.source) began later and had ended before" } ?? ""
         func violation(_ law: Violation.Law, _ saw: String) -> Violation {
@@ -151,7 +152,7 @@ struct Judge {
 }
 
 extension Array {
-    /// The first index whose element, like all that follow, is `true` for `belongsBehind`.
+    /// The first index from which on `belongsBehind` is `true` for every element.
     fileprivate func partitioningIndex(_ belongsBehind: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

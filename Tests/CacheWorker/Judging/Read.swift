@@ -1,4 +1,4 @@
-/// What was seen of a key at one moment of an interval.
+/// The state of a key that a read saw at one moment of an interval.
 struct Read: Hashable {
     enum Sight: Hashable {
         case value(ValueIdentity)
@@ -13,6 +13,6 @@ struct Read: Hashable {
     let begin: MonotonicTime
     let end: MonotonicTime
     let sight: Sight
-    /// Who saw it, for people.
+    /// The reader, for people.
     let source: String
 }

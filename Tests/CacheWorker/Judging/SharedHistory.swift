@@ -1,7 +1,7 @@
-/// The calls of all processes on a cache whose entries are on a server, by their logs, in a stretch of time.
+/// The calls of all processes on a cache whose entries are on a server, from their logs, in a stretch of time.
 ///
-/// The server may lose what it has, and gives entries up: that nothing was found is never wrong. Changes that failed, or
-/// were cut off, may be made at any later time: bytes on their way outlive their process.
+/// The server may lose or evict entries, so a read that finds nothing is never wrong. A change that failed or was cut
+/// off may take effect at any later time: bytes on their way outlive their process.
 struct SharedHistory {
     /// A save, a removal, a change in one step, or a load, which may save.
     struct Change {
@@ -77,12 +77,12 @@ struct SharedHistory {
             case .end(let number, let operation, let answer):
                 guard let begun = open.removeValue(forKey: operation), begun.number == number else { continue }
                 if case .produce(let key) = operation {
-                    add(key, load ?? begun.begin, begun.begin, record.time, writer)
+                    addProduction(of: key, load: load, begin: begun.begin, end: record.time, writer: writer)
                     continue
                 }
                 operationCount += 1
                 let identity = ValueIdentity(writer: writer, number: number)
-                add(operation, answer, from: begun.begin, to: record.time, identity)
+                add(operation, answer, from: begun.begin, to: record.time, identity: identity)
             case .damage(let reason):
                 violations.append(Violation(law: .failed, evidence: "process \(writer) found damage: \(reason)"))
             }
@@ -91,7 +91,7 @@ struct SharedHistory {
         deaths.append(death)
         for (operation, begun) in open {
             if case .produce(let key) = operation {
-                add(key, load ?? begun.begin, begun.begin, death, writer)
+                addProduction(of: key, load: load, begin: begun.begin, end: death, writer: writer)
                 continue
             }
             let identity = ValueIdentity(writer: writer, number: begun.number)
@@ -99,14 +99,14 @@ struct SharedHistory {
         }
     }
 
-    private mutating func add(
-        _ key: String,
-        _ load: MonotonicTime,
-        _ begin: MonotonicTime,
-        _ end: MonotonicTime,
-        _ writer: Int
+    private mutating func addProduction(
+        of key: String,
+        load: MonotonicTime?,
+        begin: MonotonicTime,
+        end: MonotonicTime,
+        writer: Int
     ) {
-        productions.append(Production(key: key, load: load, begin: begin, end: end, writer: writer))
+        productions.append(Production(key: key, load: load ?? begin, begin: begin, end: end, writer: writer))
     }
 
     private mutating func add(
@@ -114,7 +114,7 @@ struct SharedHistory {
         _ answer: Answer,
         from begin: MonotonicTime,
         to end: MonotonicTime,
-        _ identity: ValueIdentity
+        identity: ValueIdentity
     ) {
         let source = "process \(identity.writer), operation \(identity.number): \(operation)"
         func read(_ key: String, _ value: ValueIdentity) {
@@ -158,7 +158,7 @@ struct SharedHistory {
         failure: MonotonicTime? = nil,
         _ identity: ValueIdentity
     ) {
-        func add(_ key: String, _ value: ValueIdentity?, _ failure: MonotonicTime?) {
+        func add(_ key: String, _ value: ValueIdentity?, failure: MonotonicTime?) {
             changes[key, default: []].append(
                 Change(
                     key: key,
@@ -173,13 +173,13 @@ struct SharedHistory {
             )
         }
         switch operation {
-        case .save(let key, _): add(key, identity, failure)
-        // It may have failed before it changed anything, and a load leaves what is there.
-        case .change(let key), .load(let key): add(key, identity, nil)
-        case .remove(let key): add(key, nil, failure)
-        case .removeAll: for key in keys { add(key, nil, failure) }
+        case .save(let key, _): add(key, identity, failure: failure)
+        // It may have failed before it changed anything, and a load leaves an existing value.
+        case .change(let key), .load(let key): add(key, identity, failure: nil)
+        case .remove(let key): add(key, nil, failure: failure)
+        case .removeAll: for key in keys { add(key, nil, failure: failure) }
         // The list of entries may have failed.
-        case .removeTagged(let tag): for key in keys where Tag.of(key) == tag { add(key, nil, nil) }
+        case .removeTagged(let tag): for key in keys where Tag.of(key) == tag { add(key, nil, failure: nil) }
         default: break
         }
     }

@@ -1,8 +1,9 @@
-/// Judges the reads of processes that keep near what a server has.
+/// Judges the reads of processes that keep near copies of a server's entries.
 ///
-/// A read is right if its value was there at some instant of the read, or of a time before it that is as long as
-/// entries near may be used without a sign of life: a value is wrong if a change that began after its save had ended
-/// was acknowledged before that. What a process has itself saved, removed or seen, it sees at once.
+/// A read is right if its value was on the server at some instant of the read, or of a time before it that is as long
+/// as near entries may be used without contact to the server. So a value is wrong if a change that began after the end
+/// of its save was acknowledged before that time. A process sees its own saves and removals, and values it has seen, at
+/// once.
 struct SharedJudge {
     let window: Duration
 
@@ -38,7 +39,7 @@ struct SharedJudge {
             found.append(Violation(law: .miscounted, evidence: evidence))
         }
         let reads = Dictionary(grouping: history.reads, by: \.key)
-        for key in reads.keys.sorted() { found += judge(key, reads[key] ?? [], history) }
+        for key in reads.keys.sorted() { found += judge(key, reads[key] ?? [], in: history) }
         if isCalm { found += doubled(history) }
         return found
     }
@@ -48,7 +49,7 @@ struct SharedJudge {
         let end: MonotonicTime
     }
 
-    private func judge(_ key: String, _ reads: [SharedHistory.Read], _ history: SharedHistory) -> [Violation] {
+    private func judge(_ key: String, _ reads: [SharedHistory.Read], in history: SharedHistory) -> [Violation] {
         let changes = history.changes[key] ?? []
         var spans: [ValueIdentity: Span] = [:]
         for change in changes {

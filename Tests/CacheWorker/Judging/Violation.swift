@@ -1,14 +1,14 @@
-/// Something that must not be, with what shows it.
+/// A broken law, with the evidence.
 struct Violation: Hashable, CustomStringConvertible {
     /// Which law is broken.
     enum Law: String, Hashable {
         /// A value was fetched that no save ever began for that key.
         case neverWritten
-        /// A value is not what its save made of it.
+        /// A value differs from the value that was saved.
         case torn
         /// A value was seen that had certainly been saved over or removed, or that was saved only later.
         case phantom
-        /// What was acknowledged is gone.
+        /// An acknowledged save is gone.
         case lost
         /// An operation failed, or an entry was damaged, though nothing was wrong outside of the cache.
         case failed
@@ -16,7 +16,7 @@ struct Violation: Hashable, CustomStringConvertible {
         case disagreement
         /// Drafts of dead processes stay, or one of a living process went.
         case drafts
-        /// More is there than may be, or totals are not what is there.
+        /// More entries are there than the limits allow, or totals differ from the entries.
         case limits
         /// A change in one step was lost or done twice.
         case miscounted

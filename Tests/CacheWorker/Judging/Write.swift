@@ -9,9 +9,9 @@ struct Write: Hashable {
     var lifetime: Duration?
     /// Whether it was acknowledged, so that it has certainly taken effect by its end.
     var isAcknowledged: Bool
-    /// Who did it. What one process does to a key takes effect in the order in which it was begun.
+    /// The number of its process. Writes of one process to a key take effect in the order in which they began.
     let writer: Int
-    /// What it was, for people.
+    /// The operation, for people.
     let source: String
 
     /// Whether its value had certainly expired before `time`.

@@ -35,7 +35,7 @@ final class ChildWorker {
         try output.fileHandleForWriting.close()
     }
 
-    /// What it says next. Waits for it.
+    /// Waits for its next line.
     ///
     /// - Throws: ``TortureError`` if it ends, or says nothing for ``patience``.
     func line() throws -> String {
@@ -77,7 +77,7 @@ final class ChildWorker {
         return try answer()
     }
 
-    /// Has it begin one operation, whose answer is to be waited for before the next one.
+    /// Makes it begin one operation; its answer must be read before the next one.
     func begin(_ operation: Operation) throws { try send("\(operation)") }
 
     /// Waits for the answer to the operation that was begun.
@@ -147,7 +147,7 @@ final class ChildWorker {
         try? output.fileHandleForReading.close()
     }
 
-    /// What it has logged since this was called last.
+    /// The records that it has logged since the last call.
     func newRecords() throws -> [LogRecord] {
         try log.newRecords()
     }

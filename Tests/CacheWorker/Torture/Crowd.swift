@@ -14,8 +14,8 @@ final class Crowd {
     static let cacheName = "torture"
 
     /// - Parameters:
-    ///   - folder: where the cache and the logs lie.
-    ///   - configure: sets what the process at a place does; another one takes that place when it is killed.
+    ///   - folder: the folder of the cache and the logs.
+    ///   - configure: sets the work of the process at a place; after a kill, another process takes the place.
     init(
         _ settings: TortureSettings,
         folder: URL,
@@ -41,7 +41,7 @@ final class Crowd {
         try ChildWorker(executable: settings.executable, nextSettings(place))
     }
 
-    /// What a worker is told that is the next one to write.
+    /// The settings of the next worker, with a number of its own.
     func nextSettings(_ place: Int) -> WorkerSettings {
         writerCount += 1
         var own = WorkerSettings(
@@ -56,11 +56,45 @@ final class Crowd {
         return own
     }
 
+    /// Works in rounds until time is up or a violation was found, and ends all processes.
+    ///
+    /// - Parameters:
+    ///   - part: the name of the part.
+    ///   - longest: how long a round may take.
+    ///   - round: runs one round for a duration, and returns its violations.
+    func run(
+        _ part: String,
+        inRoundsOf longest: Duration,
+        _ round: (_ number: Int, _ duration: Duration, _ report: inout PartReport) throws -> [Violation]
+    ) throws -> PartReport {
+        var report = PartReport(part: part)
+        report.add(settings.processCount, "processes at once")
+        let begin = MonotonicTime.now
+        let deadline = begin.advanced(by: settings.duration)
+        var number = 0
+        while MonotonicTime.now < deadline, report.violations.isEmpty, !settings.isInterrupted() {
+            number += 1
+            let left = MonotonicTime.now.duration(to: deadline)
+            var found: [Violation]
+            do {
+                if children.isEmpty { try start() }
+                found = try round(number, min(longest, max(left, .milliseconds(200))), &report)
+            } catch let error as TortureError {
+                found = [Violation(law: .failed, evidence: error.description)]
+            }
+            report.add(found, "round \(number), seed \(settings.seed)")
+            settings.progress(report.prose(since: begin))
+        }
+        try end()
+        report.seconds = report.duration(since: begin)
+        return report
+    }
+
     /// Has all of them work for a while, one killed at some moment, and another take its place.
     ///
     /// - Parameters:
-    ///   - meanwhile: is called until then, again and again, and takes a while each time.
-    ///   - heard: is given the log of the one that was killed.
+    ///   - meanwhile: called again and again while they work; takes a while each time.
+    ///   - heard: called with the log of the killed process.
     func run(
         for duration: Duration,
         meanwhile: () throws -> Void = { usleep(1_000) },
@@ -83,7 +117,7 @@ final class Crowd {
         for child in children { try child.waitUntilFinished() }
     }
 
-    /// What those that live have logged since they were asked last.
+    /// The records that the living processes have logged since the last call.
     func newRecords() throws -> [(ChildWorker, [LogRecord])] {
         try children.map { child in
             let records = try child.newRecords()
@@ -114,9 +148,9 @@ final class Crowd {
         try body()
     }
 
-    /// Asks every process for everything while nobody writes.
+    /// Reads every key in every process while none writes.
     ///
-    /// - Returns: what each one has.
+    /// - Returns: the values that each one found.
     func told(_ keys: [String]) throws -> (values: [[String: ValueIdentity]], violations: [Violation]) {
         var told: [[String: ValueIdentity]] = []
         var violations: [Violation] = []

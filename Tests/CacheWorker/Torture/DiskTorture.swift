@@ -44,12 +44,12 @@ final class DiskTorture {
             for options in disks {
                 round += 1
                 let folder = try settings.folder("disk-\(round)")
-                guard let disk = try SmallDisk(at: folder, options: options) else {
+                guard SmallVolume.isPossible else {
                     report.skipped = "a small disk cannot be mounted here"
                     return report
                 }
                 report.add(1, "disks")
-                let violations = try fill(disk, round)
+                let violations = try SmallVolume.mount(options, at: folder.path) { try fill(folder, round) }
                 report.add(violations, "disk \(round) (\(options)), seed \(settings.seed)")
             }
         } while MonotonicTime.now < end && report.violations.isEmpty && !settings.isInterrupted()
@@ -57,10 +57,10 @@ final class DiskTorture {
         return report
     }
 
-    private func fill(_ disk: SmallDisk, _ round: Int) throws -> [Violation] {
+    private func fill(_ disk: URL, _ round: Int) throws -> [Violation] {
         let log = try settings.folder("logs").appending(path: "disk-\(round)").path
         let own = WorkerSettings(
-            directory: disk.folder.path,
+            directory: disk.path,
             layout: settings.layout,
             log: log + ".log",
             writer: 1,
@@ -93,12 +93,12 @@ final class DiskTorture {
             let former = try worker.storedByteCounts()
             for key in removed { worker.perform(.remove(key)) }
             let room = removed.reduce(0) { $0 + blocks(former[$1] ?? 0) }
-            let (savedCount, violation) = try refill(removed, room, worker)
+            let (savedCount, violation) = try refill(removed, room: room, by: worker)
             if let violation { violations.append(violation) }
             report.add(savedCount, "saves after room was made")
             report.add(1, "removals of \(choice) entries")
         }
-        // What another process would find.
+        // The view of another process.
         var anew = own
         anew.log = log + "-anew.log"
         anew.writer = 2
@@ -116,11 +116,11 @@ final class DiskTorture {
         return violations + history.judged()
     }
 
-    /// Saves keys whose entries were removed, which had so many bytes together: what is no longer must find room.
+    /// Saves keys again after their entries, of `room` bytes in all, were removed: their room must be free again.
     private func refill(
         _ keys: [String],
-        _ room: Int,
-        _ worker: Worker
+        room: Int,
+        by worker: Worker
     ) throws -> (savedCount: Int, violation: Violation?) {
         var savedCount = 0
         var savedByteCount = 0
@@ -140,13 +140,13 @@ final class DiskTorture {
         return (savedCount, violation)
     }
 
-    /// What so many bytes take of a disk where each entry is a file.
+    /// The room that entries of so many bytes take on a disk where each entry is a file.
     private func blocks(_ byteCount: Int) -> Int {
         settings.layout == .files ? (byteCount + 4_095) / 4_096 * 4_096 : byteCount
     }
 
-    /// What an entry has beside its value's payload, at most.
+    /// The most that an entry has beside its value's payload.
     private static let overhead = 1_024
-    /// What a full disk may take beside entries, at most: for headers of segments, say.
+    /// The most that a full disk has beside entries, for instance the headers of segments.
     private static let slack = 1 << 15
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is in a store's directory of drafts.
+/// The content of a store's directory of drafts.
 struct DraftListing {
     /// Files that are, or were, being written.
     let drafts: [String]

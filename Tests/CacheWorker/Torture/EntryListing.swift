@@ -3,7 +3,7 @@ import Foundation
 /// The entries of a cache and the bytes of their files, as the file system tells.
 struct EntryListing {
     private(set) var count = 0
-    /// Of all files, with what is in segments besides entries.
+    /// The length of all files; segments have more in them than entries.
     private(set) var byteCount = 0
     private(set) var largestByteCount = 0
 
@@ -16,7 +16,7 @@ struct EntryListing {
             let folder = cache.path + "/" + shard
             for file in try manager.contentsOfDirectory(atPath: folder) {
                 var status = stat()
-                // What goes meanwhile is not there.
+                // A file that is deleted during the listing does not count.
                 guard lstat(folder + "/" + file, &status) == 0 else { continue }
                 count += 1
                 byteCount += Int(status.st_size)
@@ -36,7 +36,7 @@ struct EntryListing {
         }
         var segments: [[UInt8]: UInt64] = [:]
         for name in names.sorted() {
-            // What goes meanwhile is not there.
+            // A segment that is deleted during the listing does not count.
             guard let data = try? Data(contentsOf: cache.appending(path: name)),
                 let number = UInt64(name.prefix(8), radix: 16)
             else { continue }

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import TypedCache
 
-/// Kills one process after another in the middle of its work, and sees what is left.
+/// Kills one process after another in the middle of its work, and judges the cache after each kill.
 ///
-/// Meanwhile another cache on the same directory, opened in this process once and for all, does work of its own.
+/// At the same time another cache on the directory, opened in this process for the whole run, does work of its own.
 final class KillTorture {
     private let settings: TortureSettings
     private let folder: URL
@@ -12,7 +12,7 @@ final class KillTorture {
     private var report = PartReport(part: "kills")
     private let companion: Worker
     private let companionLog: LogReader
-    /// What each key has, by the last look at it.
+    /// The value of each key after the last judgement.
     private var known: [String: ValueIdentity] = [:]
     /// Which key each value was saved for.
     private var begun: [ValueIdentity: String] = [:]
@@ -23,7 +23,7 @@ final class KillTorture {
     private static let name = "torture"
     private static let workerKeys = (0..<24).map { "k\($0)" }
     private static let companionKeys = (0..<4).map { "c\($0)" }
-    /// Saved whenever a cache is opened anew, to have it write.
+    /// Saved whenever a cache is opened again, to make it write.
     private static let openingKey = "opening"
     private static let keys = workerKeys + companionKeys + [openingKey]
 
@@ -83,7 +83,7 @@ final class KillTorture {
     }
 
     private func kill(_ round: Int) throws {
-        // Two writers a round: the one that is killed, and the one that looks at what it left.
+        // Two writers a round: the process that is killed, and the process that then reads the cache.
         var own = Self.settings(
             in: folder,
             writer: round * 2,
@@ -102,7 +102,7 @@ final class KillTorture {
         let delay = Duration.microseconds(Int64.random(in: 0..<20_000, using: &random))
         let moment = (isEarly ? started : .now).advanced(by: delay)
         if Bool.random(using: &random) {
-            // What is killed may keep values in memory, which do not notice the removals of others.
+            // The victim may keep values in memory, which do not notice removals by other processes.
             repeat { companion.step(sparesOthers: true) } while MonotonicTime.now < moment
         } else {
             moment.wait()
@@ -111,13 +111,13 @@ final class KillTorture {
         report.add(1, "kills")
         death.advanced(by: OperationMix.longestLifetime).wait()
         guard child.wasKilled else { throw TortureError("process \(own.writer) ended by itself: see \(own.log)") }
-        let found = try judge(child, death, round)
+        let found = try judge(child, death: death, round: round)
         report.add(found, "round \(round), seed \(settings.seed)")
         if found.isEmpty { try? FileManager.default.removeItem(atPath: own.log) }
     }
 
-    /// What is wrong after a kill.
-    private func judge(_ child: ChildWorker, _ death: MonotonicTime, _ round: Int) throws -> [Violation] {
+    /// The violations after a kill.
+    private func judge(_ child: ChildWorker, death: MonotonicTime, round: Int) throws -> [Violation] {
         var history = History(keys: Self.keys, initial: known)
         let records = try child.newRecords()
         history.add(records, writer: child.settings.writer, death: death)
@@ -136,7 +136,7 @@ final class KillTorture {
         return history.judged { self.begun[$0] == $1 } + drafts
     }
 
-    /// Opens the cache anew, reads every key, then writes, and sees that drafts of the dead are gone.
+    /// Opens the cache again, reads every key, then writes, and checks that drafts of dead processes are gone.
     private func lookAnew(_ round: Int, into history: inout History, _ left: DraftListing) throws -> [Violation] {
         var own = Self.settings(in: folder, writer: round * 2 + 1, "look-\(round)", seed: 1, keys: Self.keys)
         own.layout = settings.layout
@@ -169,8 +169,8 @@ final class KillTorture {
         note(records, writer: own.writer)
         try? FileManager.default.removeItem(atPath: own.log)
 
-        // The worker is gone by now, or does its last work, so that one session lives at most, the companion's. Who
-        // appends to a segment needs none, and leaves what the dead have left to who does.
+        // The worker is gone by now, or does its last work, so that at most the companion's session is alive. A process
+        // that appends to a segment needs no session, and leaves the files of dead sessions to one that has a session.
         var now = try DraftListing(cache: folder.appending(path: Self.name))
         func isTidy() -> Bool {
             settings.layout == .files ? now.drafts.isEmpty && now.locks.count == 1 : now.locks.count <= 2
@@ -196,7 +196,7 @@ final class KillTorture {
 extension PartReport {
     func duration(since begin: MonotonicTime) -> Double { begin.duration(to: .now) / .seconds(1) }
 
-    /// What has been done so far.
+    /// The report so far.
     func prose(since begin: MonotonicTime) -> String {
         var report = self
         report.seconds = duration(since: begin)

@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import TypedCache
 
-/// Has several processes fill one cache that has limits, and looks again and again at what is there: never too much.
+/// Lets several processes fill one cache that has limits, and checks again and again that it is within them.
 ///
-/// A cache lives for a few rounds, then there is another one with other limits. Meanwhile all processes are made to
-/// stand still every few milliseconds, wherever they are, and the files of entries are counted: what one of them has
-/// done by halves counts too. At the end of each round every process must know the totals: told to trim the cache to
-/// what is there, it finds nothing to do, and told one byte less it gives up something.
+/// A cache lives for a few rounds; the next one has other limits. Every few milliseconds all processes are stopped, at
+/// any point of their work, and the files of entries are counted, with those of unfinished operations. At the end of
+/// each round every process must know the totals: a trim to the present length must remove nothing, and a trim to one
+/// byte less must remove an entry.
 final class LimitTorture {
     private enum Kind: CaseIterable {
         case bytes, count, both
-        /// Limits that are far away: nothing may be given up.
+        /// Limits that are far away: no entry may be evicted.
         case generous
     }
 
@@ -67,7 +67,7 @@ final class LimitTorture {
             worker.mix = .filling
             worker.byteLimit = bytes
             worker.countLimit = count
-            // Some keep values in memory as well, and must hear what others give up.
+            // Some keep values in memory as well, and must learn of evictions by the others.
             worker.usesMemory = place % 4 == 3
             worker.followsOthers = worker.usesMemory
         }
@@ -121,13 +121,13 @@ final class LimitTorture {
         report.add(history.operationCount, "operations")
         report.add(history.reads.count, "reads judged")
         let found = history.judged { crowd.wasBegun($0, $1) }
-        // Whatever was saved may be given up.
+        // Any entry may be evicted.
         let missing = isGenerous ? [] : found.filter { $0.law == .lost }
         report.add(missing.count, "reads of what was given up")
         return violations + (isGenerous ? found : found.filter { $0.law != .lost })
     }
 
-    /// What is wrong with what was found at one moment.
+    /// The violation of the limits by the files found at one moment.
     private func excess(_ found: EntryListing, _ limits: (bytes: Int?, count: Int?)) -> Violation? {
         let isTooLong = limits.bytes.map { found.byteCount > $0 + found.largestByteCount } ?? false
         let isTooMany = limits.count.map { found.count > $0 + 1 } ?? false
@@ -146,7 +146,7 @@ final class LimitTorture {
         report.raise("percent of a limit at most", to: share)
     }
 
-    /// Whether each process, and one that opens the cache anew, knows what the files take.
+    /// Whether each process, and one that opens the cache only now, knows the total length of the files.
     private func totals(
         _ crowd: Crowd,
         _ history: inout History,
@@ -157,10 +157,10 @@ final class LimitTorture {
         var violations: [Violation] = []
         do {
             let worker = try Worker(own)
-            // A process that was killed may have announced more than came; whoever opens the cache next puts that
-            // right when it needs to know the total.
+            // A process that was killed may have announced a save that never came; the next process to open the cache
+            // corrects that when it needs to know the total.
             for child in crowd.children { _ = try child.perform(.trim(.max)) }
-            // The one that opens it now would put everything right for the others, so it comes last.
+            // The process that opens it now would correct the total for the others, so it comes last.
             let askers: [(name: String, trim: (Int) throws -> Answer)] =
                 crowd.children.map { child in
                     ("process \(child.settings.writer)", { try child.perform(.trim($0)) })
@@ -178,9 +178,9 @@ final class LimitTorture {
         return violations
     }
 
-    /// Has somebody trim the cache to what is there, and then to one byte less, if entries may be given up.
+    /// Trims the cache to its present length, and then to one byte less, if entries may be evicted.
     ///
-    /// - Returns: what was wrong; `nil` if nothing was.
+    /// - Returns: the fault; `nil` if there was no fault.
     private func fault(
         _ crowd: Crowd,
         _ trim: (Int) throws -> Answer,
@@ -193,7 +193,7 @@ final class LimitTorture {
             let answers = (try trim(there), there > 0 && mayGiveUp ? try trim(there - 1) : .count(1))
             switch answers {
             case (.count(0), .count(1...)): return nil
-            // What was removed or saved over may have taken that room.
+            // Records of removed and overwritten entries may have taken that room.
             case (.count(0), .count(0)) where settings.layout != .files:
                 if try EntryListing(cache: crowd.cache).count == 0 { return nil }
                 if try quietByteCount(crowd) < there { return nil }
@@ -205,7 +205,7 @@ final class LimitTorture {
         return fault
     }
 
-    /// What is there once nothing is given up in the background any more.
+    /// The length of the files once evictions in the background have ended.
     private func quietByteCount(_ crowd: Crowd) throws -> Int {
         var last = -1
         var quiet = 0
@@ -218,7 +218,7 @@ final class LimitTorture {
         return last
     }
 
-    /// Asks every process for everything, until what is given up in the background is gone.
+    /// Reads every key in every process, until evictions in the background have ended.
     private func agreement(_ crowd: Crowd, _ known: inout [String: ValueIdentity]) throws -> [Violation] {
         var violations: [Violation] = []
         for _ in 0..<20 {

@@ -4,8 +4,9 @@ import TestSupport
 
 /// Kills one process after another that merges answers into models, or erases an account, and reads the rest.
 ///
-/// A list that is found must name models that are there, and be no older than the last one that was on disk; an account
-/// whose erasure was told is gone, and one whose erasure was cut off is gone with the next opening of any account.
+/// A list that is found must name models that are there, and be no older than the last list that was on disk. An
+/// account is gone once its erasure was acknowledged; if the erasure was cut off, it is gone after the next opening of
+/// any account.
 final class ModelTorture {
     private let settings: TortureSettings
     private let work: ModelWorker.Work
@@ -66,7 +67,7 @@ final class ModelTorture {
     private func kill() async throws -> [Violation] {
         let arguments = ["models", work.rawValue, "--directory", folder.path, "--first", "\(next)"]
         let child = KilledChild(executable: settings.executable, arguments)
-        // Somewhere within the second to seventh step, or shortly behind it.
+        // Somewhere within the second to seventh step, or shortly after it.
         let count = Int.random(in: 1...6, using: &random)
         let lines = try child.lines(
             count,

@@ -1,9 +1,9 @@
-/// What one part did and found.
+/// The work and the findings of one part.
 struct PartReport: Codable {
     let part: String
     /// How the caches kept entries.
     var layout: String?
-    /// What was done how often, each with its unit: 1000 “kills”.
+    /// The number of each operation, under its unit: 1000 “kills”.
     private(set) var figures: [String: Int] = [:]
     var seconds = 0.0
     private(set) var violations: [String] = []

@@ -2,31 +2,27 @@ import Foundation
 import TestSupport
 import TypedCache
 
-/// Has several processes work on one cache at once, kills one now and then, and judges every read.
+/// Lets several processes work on one cache at once, kills one now and then, and judges every read.
 ///
-/// It goes in rounds. At the end of each, all processes stand still, and must tell the same: every key, and what it
-/// has. That is what the next round begins with.
+/// It works in rounds. At the end of each, all processes stand still, and must agree on every key and its value. The
+/// next round begins with that state.
 final class ProcessTorture {
     enum Kind: String {
         /// All processes change all keys, and keep nothing in memory.
         case processes
-        /// The same, but they keep values in memory and follow what the others change.
+        /// The same, but they keep values in memory and follow the others' changes.
         case following
         /// Saves return before they are written. Each process changes keys of its own, and reads all.
         case behind
     }
 
-    private let settings: TortureSettings
     private let kind: Kind
     private let keys: [String]
-    private var report: PartReport
     private let crowd: Crowd
     private var known: [String: ValueIdentity] = [:]
 
     init(_ settings: TortureSettings, _ kind: Kind = .processes) throws {
-        self.settings = settings
         self.kind = kind
-        report = PartReport(part: kind.rawValue)
         // By place: two thirds as many for each as all have together elsewhere.
         let own = (0..<settings.processCount).map { place in (0..<10).map { "p\(place)-\($0)" } }
         let shared = (0..<16).map { "k\($0)" }
@@ -50,29 +46,12 @@ final class ProcessTorture {
 
     /// Goes on until time is up or something is wrong.
     func run() throws -> PartReport {
-        let begin = MonotonicTime.now
-        let end = begin.advanced(by: settings.duration)
-        report.add(settings.processCount, "processes at once")
-        var round = 0
-        while MonotonicTime.now < end, report.violations.isEmpty, !settings.isInterrupted() {
-            round += 1
-            let left = MonotonicTime.now.duration(to: end)
-            do {
-                if crowd.children.isEmpty { try crowd.start() }
-                let most = kind == .processes ? Duration.seconds(3) : .seconds(1)
-                try run(round, for: min(most, max(left, .milliseconds(200))))
-            } catch let error as TortureError {
-                let violation = Violation(law: .failed, evidence: error.description)
-                report.add([violation], "round \(round), seed \(settings.seed)")
-            }
-            settings.progress(report.prose(since: begin))
+        try crowd.run(kind.rawValue, inRoundsOf: .seconds(kind == .processes ? 3 : 1)) { _, duration, report in
+            try run(for: duration, report: &report)
         }
-        try crowd.end()
-        report.seconds = report.duration(since: begin)
-        return report
     }
 
-    private func run(_ round: Int, for duration: Duration) throws {
+    private func run(for duration: Duration, report: inout PartReport) throws -> [Violation] {
         var history = History(keys: keys, initial: known)
         let defers = kind == .behind
         try crowd.run(for: duration) { child, records, death in
@@ -80,7 +59,7 @@ final class ProcessTorture {
             history.add(records, writer: child.settings.writer, death: death, defers: defers)
         }
         MonotonicTime.now.advanced(by: OperationMix.longestLifetime).wait()
-        // What is deferred is not for others to see yet.
+        // Other processes do not see deferred saves yet.
         if defers { for child in crowd.children { _ = try child.perform(.flush) } }
         let (told, disagreements) = try crowd.told(keys)
         report.add(1, "agreements of all")
@@ -91,7 +70,6 @@ final class ProcessTorture {
         report.add(history.operationCount, "operations")
         if defers { report.add(history.deferredSaveCount, "deferred saves") }
         report.add(history.reads.count, "reads judged")
-        let found = history.judged { self.crowd.wasBegun($0, $1) } + disagreements
-        report.add(found, "round \(round), seed \(settings.seed)")
+        return history.judged { self.crowd.wasBegun($0, $1) } + disagreements
     }
 }

@@ -16,7 +16,6 @@ final class SharedTorture {
     private static let keys = (0..<12).map { "k\($0)" }
 
     private let settings: TortureSettings
-    private var report = PartReport(part: "shared")
     private var random: SeededGenerator
     private var former: [SharedHistory.Replaced: Bool] = [:]
 
@@ -28,6 +27,7 @@ final class SharedTorture {
     /// Goes on until time is up or something is wrong.
     func run() async throws -> PartReport {
         guard RedisServer.isInstalled else {
+            var report = PartReport(part: "shared")
             report.skipped = "redis-server is not installed"
             return report
         }
@@ -41,40 +41,27 @@ final class SharedTorture {
             worker.keys = Self.keys
             worker.mix = .sharing
         }
-        let begin = MonotonicTime.now
-        let end = begin.advanced(by: settings.duration)
-        report.add(settings.processCount, "processes at once")
-        var round = 0
-        while MonotonicTime.now < end, report.violations.isEmpty, !settings.isInterrupted() {
-            round += 1
-            let left = MonotonicTime.now.duration(to: end)
-            do {
-                if crowd.children.isEmpty { try crowd.start() }
-                try run(round, crowd, server, proxies, for: min(.seconds(4), max(left, .milliseconds(200))))
-            } catch let error as TortureError {
-                let violation = Violation(law: .failed, evidence: error.description)
-                report.add([violation], "round \(round), seed \(settings.seed)")
-            }
-            settings.progress(report.prose(since: begin))
+        return try crowd.run("shared", inRoundsOf: .seconds(4)) { round, duration, report in
+            try run(round, crowd, server: server, proxies: proxies, for: duration, report: &report)
         }
-        try crowd.end()
-        report.seconds = report.duration(since: begin)
-        return report
     }
 
     private func run(
         _ round: Int,
         _ crowd: Crowd,
-        _ server: RedisServer,
-        _ proxies: [FaultProxy],
-        for duration: Duration
-    ) throws {
+        server: RedisServer,
+        proxies: [FaultProxy],
+        for duration: Duration,
+        report: inout PartReport
+    ) throws -> [Violation] {
         var history = SharedHistory(keys: Self.keys, former: former)
         let isCalm = round % 3 == 0
         // Until all are connected again, and have paid their debts.
         if isCalm { MonotonicTime.now.advanced(by: .seconds(1)).wait() }
         try crowd.run(for: duration) {
-            isCalm ? { _ = usleep(10_000) }() : try fault(crowd, server, proxies)
+            isCalm
+                ? { _ = usleep(10_000) }()
+                : try fault(crowd, server: server, proxies: proxies, report: &report)
         } heard: { child, records, death in
             report.add(1, "kills")
             history.add(records, writer: child.settings.writer, death: death)
@@ -87,11 +74,16 @@ final class SharedTorture {
         report.add(history.replacements.count, "changes in one step")
         report.add(history.productions.count, "producers")
         let judge = SharedJudge(window: Self.tier.heartbeat.interval + Self.tier.heartbeat.deadline)
-        report.add(judge.violations(in: history, isCalm: isCalm), "round \(round), seed \(settings.seed)")
+        return judge.violations(in: history, isCalm: isCalm)
     }
 
     /// Spoils something for a while.
-    private func fault(_ crowd: Crowd, _ server: RedisServer, _ proxies: [FaultProxy]) throws {
+    private func fault(
+        _ crowd: Crowd,
+        server: RedisServer,
+        proxies: [FaultProxy],
+        report: inout PartReport
+    ) throws {
         usleep(.random(in: 20_000...300_000, using: &random))
         let proxy = proxies[Int.random(in: 0..<proxies.count, using: &random)]
         let time = UInt32.random(in: 10_000...700_000, using: &random)

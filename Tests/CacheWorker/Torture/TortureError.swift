@@ -1,4 +1,4 @@
-/// Why the torture could not go on; or what a child did not do.
+/// The reason why the torture could not go on, or the failure of a child.
 struct TortureError: Error, CustomStringConvertible {
     let description: String
 

@@ -3,7 +3,7 @@ import TypedCache
 
 /// How long and how hard.
 struct TortureSettings {
-    /// What workers are started from.
+    /// The executable of the workers.
     var executable: URL
     /// A folder for caches and logs.
     var scratch: URL

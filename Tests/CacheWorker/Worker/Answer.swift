@@ -1,4 +1,4 @@
-/// What came of an operation.
+/// The result of an operation.
 enum Answer: Hashable, CustomStringConvertible {
     /// A save, or a removal of everything.
     case done
@@ -7,7 +7,7 @@ enum Answer: Hashable, CustomStringConvertible {
     case present
     case keys([String])
     case count(Int)
-    /// A value that is not what its save made of it.
+    /// A value that differs from the value that was saved.
     case torn(String)
     /// An error was thrown, with its number by the system, or 0, or ``unreachable``.
     case failed(Int32, String)

@@ -56,7 +56,7 @@ struct LogRecord: Hashable, CustomStringConvertible {
 
     /// The records of a log. A last line that was cut by the end of its process is as if it had not been written.
     ///
-    /// - Throws: ``TortureError`` for any other line that is none.
+    /// - Throws: ``TortureError`` for any other line that is not a record.
     static func records(_ text: String) throws -> [LogRecord] {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         lines.removeLast()

@@ -20,7 +20,7 @@ struct TorturedArticle: CachedModel {
     static func request(for id: Int) -> ModelRequest { .get("/articles/\(id)") }
 }
 
-/// A list whose answers are numbered: the one of number *n* has the articles *n* to *n* + 39, and their authors.
+/// A list with numbered answers: number *n* has the articles *n* to *n* + 39, and their authors.
 struct TorturedList: ModelList {
     typealias Element = TorturedArticle
     static let length = 40

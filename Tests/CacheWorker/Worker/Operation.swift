@@ -1,4 +1,4 @@
-/// What a worker does on a cache.
+/// An operation of a worker on a cache.
 enum Operation: Hashable, CustomStringConvertible {
     /// With a lifetime, the value expires so long after it was saved.
     case save(String, lifetime: Duration? = nil)
@@ -8,15 +8,15 @@ enum Operation: Hashable, CustomStringConvertible {
     case contains(String)
     case remove(String)
     case removeAll
-    /// Removes what was saved with a tag, see ``Tag``.
+    /// Removes all entries that were saved with a tag, see ``Tag``.
     case removeTagged(String)
     case keys
     case count
-    /// Waits until what was saved is on disk.
+    /// Waits until all saves are on disk.
     case flush
     /// Adds one to the number under a key, in one step.
     case increment(String)
-    /// Saves a value in place of the one that it reads, in one step; its answer is that one.
+    /// Reads a value and saves another in its place, in one step; its answer is the value that it read.
     case change(String)
     /// The producer of a load runs. Begins and ends within the load.
     case produce(String)

@@ -15,7 +15,7 @@ final class OperationLog: Sendable {
 
     func append(_ event: LogRecord.Event, at time: MonotonicTime = .now) {
         let line = Array("\(LogRecord(time: time, event: event))\n".utf8)
-        // What is not in the log cannot be judged, so there is no going on without it.
+        // An operation that is not in the log cannot be judged, so the worker must end.
         guard write(descriptor, line, line.count) == line.count else {
             fatalError("the log cannot be written: \(String(cString: strerror(errno)))")
         }

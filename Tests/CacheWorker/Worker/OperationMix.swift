@@ -6,21 +6,21 @@ enum OperationMix: String, CaseIterable {
     case all
     /// Without lifetimes, and with few removals, so that a limit is reached.
     case filling
-    /// Without lifetimes; what was saved is on disk only after a flush.
+    /// Without lifetimes; saves are on disk only after a flush.
     case flushing
     /// Increments, and fetches.
     case counting
     /// Fetches, loads, changes, saves and removals, as on a server that machines share.
     case sharing
 
-    /// After that, what was saved for a time has expired.
+    /// After that time, every save with a lifetime has expired.
     static let longestLifetime = Duration.milliseconds(5)
 
     /// An operation on one of some keys, or on all of them.
     ///
     /// - Parameters:
-    ///   - keys: those that may be changed.
-    ///   - others: those that may be read besides.
+    ///   - keys: keys that it may change.
+    ///   - others: further keys that it may read.
     func operation(
         on keys: [String],
         reading others: [String] = [],

@@ -4,8 +4,8 @@ import TypedCache
 
 /// A value that proves by itself that it is whole, and which key and save it belongs to.
 ///
-/// Length and bytes of the payload follow from key, writer and number, so that a value that was torn, mixed from
-/// two or made up differs from what it should be. Most are short, one in sixteen is about 100 KiB long.
+/// The length and the bytes of the payload follow from key, writer and number, so a value that was torn, mixed from two
+/// or made up is recognized. Most are short; one in sixteen is about 100 KiB long.
 struct ProvenValue: Codable, Encoded {
     let key: String
     let writer: Int
@@ -21,7 +21,7 @@ struct ProvenValue: Codable, Encoded {
 
     var identity: ValueIdentity { ValueIdentity(writer: writer, number: number) }
 
-    /// What is wrong with a value that was fetched for `key`; `nil` if nothing is.
+    /// The fault of a value that was fetched for `key`; `nil` if it is right.
     func fault(fetchedFor key: String) -> String? {
         let expected = Self.payload(key: self.key, identity)
         if payload != expected {

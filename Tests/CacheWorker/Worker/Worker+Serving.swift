@@ -1,12 +1,12 @@
 import Foundation
 
 extension Worker {
-    /// Does what each line of standard input says, and answers with a line each.
+    /// Performs the operation in each line of standard input, and answers with a line each.
     ///
     ///     save k3, fetch k3, …     one operation; its answer
     ///     run 81234567890          operations of its own until then; “finished”
     ///
-    /// Ends with its input, or when the process that started it has ended.
+    /// Ends with its input, or when its parent process has ended.
     func serve() {
         Terminal.say("opened")
         let parent = getppid()

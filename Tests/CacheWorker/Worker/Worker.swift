@@ -56,7 +56,7 @@ final class Worker {
         switch operation {
         case .removeAll, .removeTagged:
             if !sparesOthers { perform(operation) }
-            // What is left now was saved meanwhile, or should not be.
+            // Any entry that is left now was saved in between, or is a fault.
             perform(.keys)
         default: perform(operation)
         }

@@ -1,6 +1,6 @@
 import TypedCache
 
-/// What a worker works on.
+/// The cache and the work of a worker.
 struct WorkerSettings {
     /// The directory that holds the cache's own.
     var directory: String
@@ -9,7 +9,7 @@ struct WorkerSettings {
     var layout = DiskSettings.Layout.automatic
     /// The file of its log.
     var log: String
-    /// Who it is, in the identities of its values.
+    /// Its number in the identities of its values.
     var writer: Int
     var seed: UInt64 = 1
     /// The keys of its operations.
@@ -17,7 +17,7 @@ struct WorkerSettings {
     /// Keys that it only reads.
     var readKeys: [String] = []
     var mix = OperationMix.all
-    /// Whether values are kept in memory, which is only right where nobody else writes, or if it follows others.
+    /// Whether values are kept in memory; correct only if no other process writes, or if it follows the others.
     var usesMemory = false
     var followsOthers = false
     /// Whether it publishes the statistics of its cache.

@@ -3,8 +3,8 @@ import Testing
 
 @testable import KeyedArchive
 
-/// What an archive holds, as text: `NSLocale{NS.identifier: @"de"}`. An `@` is a reference to an object; what has
-/// none stands inline. Keys are sorted.
+/// The content of an archive, as text: `NSLocale{NS.identifier: @"de"}`. An `@` is a reference to an object; values
+/// without it are inline. Keys are sorted.
 struct ArchivedForms {
     private let tree: ArchiveTree
 

@@ -141,7 +141,7 @@ struct FormCorpusTests {
         }
     }
 
-    /// What Apple wrote, read and written again, has the same fields.
+    /// An archive by Apple, read and written again, has the same fields.
     @Test func formsComeOutAsTheyWentIn() throws {
         var count = 0
         for file in try Corpus.files(in: "keyed") where file.pathExtension == "archive" {
@@ -166,7 +166,7 @@ struct FormCorpusTests {
         #expect(count > 30)
     }
 
-    /// The keys but for what is not written, and for those of mutable strings and data in the place of others.
+    /// The keys, except those that we do not write, and those of mutable strings and data in the place of others.
     private func keys(_ text: String) -> Set<String> {
         let left: Set = ["NS.specifier", "NS.data", "NS.string"]
         return Set(text.split { "{, }[]".contains($0) }.filter { $0.hasSuffix(":") }.map { String($0.dropLast()) })

@@ -5,9 +5,9 @@ import Testing
 
 /// Foundation's own archiver and unarchiver, as far as they are sound on Linux.
 @Suite struct FormInteroperabilityTests {
-    /// What Foundation on Linux does not read, or does not survive: decimals are unknown, transforms have another
-    /// form there, and so have names; errors are hashed, which ends the process; intervals lose their end;
-    /// attributes are asked for where there are none.
+    /// Whether Foundation on Linux reads the sample: it does not know decimals, has another form for transforms and
+    /// names, hashes errors, which ends the process, loses the end of intervals, and looks for attributes in strings
+    /// without any.
     private static func isRead(_ sample: FormSample) -> Bool {
         let broken = [
             "NSDecimalNumberPlaceholder", "NSAffineTransform", "NSPersonNameComponents", "NSError",
@@ -34,7 +34,7 @@ import Testing
         #expect(sample.isSame(decoded, original))
     }
 
-    /// What Foundation on Linux does not write: decimals, errors; names lose a part, components too.
+    /// Whether Foundation on Linux writes the sample: not decimals and errors; names and components lose a part.
     private static func isWritten(_ sample: FormSample) -> Bool {
         let broken = ["NSDecimalNumberPlaceholder", "NSError", "NSPersonNameComponents"]
         guard !broken.contains(sample.className), let value = try? sample.make(), type(of: value) is AnyClass,

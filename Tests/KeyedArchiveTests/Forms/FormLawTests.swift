@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// What is archived comes back, whatever Foundation class it is of and wherever it stands.
+/// Every archived value comes back, of any Foundation class and at any place.
 @Suite struct FormLawTests {
     @Test(arguments: FormSample.all) func comesBackFromTheRoot(_ sample: FormSample) throws {
         let original = try sample.make()

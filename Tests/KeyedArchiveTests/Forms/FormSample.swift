@@ -20,8 +20,8 @@ struct FormSample: Sendable, CustomTestStringConvertible {
 
     private init(
         _ name: String,
-        _ className: String,
-        _ type: AnyClass,
+        className: String,
+        type: AnyClass,
         isSecure: Bool,
         make: @escaping @Sendable () throws -> Any,
         isSame: @escaping @Sendable (Any, Any) -> Bool
@@ -34,7 +34,7 @@ struct FormSample: Sendable, CustomTestStringConvertible {
         self.isSame = isSame
     }
 
-    /// A Swift value, which comes back as what casts to its own type and to the Foundation class.
+    /// A Swift value; the value that comes back casts to its own type and to the Foundation class.
     static func value<Value: Equatable & SendableMetatype, Class: NSObject>(
         _ name: String,
         _ value: @autoclosure @escaping @Sendable () -> Value,
@@ -42,7 +42,7 @@ struct FormSample: Sendable, CustomTestStringConvertible {
         named className: String,
         isSecure: Bool = true
     ) -> FormSample {
-        FormSample(name, className, type, isSecure: isSecure) {
+        FormSample(name, className: className, type: type, isSecure: isSecure) {
             value()
         } isSame: { decoded, original in
             decoded as? Value == original as? Value && decoded as? Class != nil
@@ -57,7 +57,9 @@ struct FormSample: Sendable, CustomTestStringConvertible {
         isSame: @escaping @Sendable (Class, Class) -> Bool = { $0.isEqual($1) },
         make: @escaping @Sendable () throws -> Class
     ) -> FormSample {
-        FormSample("\(Class.self) object", className, type, isSecure: isSecure, make: make) { decoded, original in
+        FormSample("\(Class.self) object", className: className, type: type, isSecure: isSecure, make: make) {
+            decoded,
+            original in
             guard let decoded = decoded as? Class, let original = original as? Class else { return false }
             return isSame(decoded, original)
         }
@@ -68,7 +70,7 @@ struct FormSample: Sendable, CustomTestStringConvertible {
         _ value: Value,
         isSame: @escaping @Sendable (NSValue) -> Bool
     ) -> FormSample {
-        FormSample("\(Value.self)", "NSValue", NSValue.self, isSecure: true) {
+        FormSample("\(Value.self)", className: "NSValue", type: NSValue.self, isSecure: true) {
             value
         } isSame: { decoded, _ in
             (decoded as? NSValue).map(isSame) ?? false

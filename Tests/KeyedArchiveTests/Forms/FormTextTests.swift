@@ -15,17 +15,16 @@ import Testing
     }
 
     @Test func numbers() throws {
-        let zeros = String(repeating: "0", count: 24)
-        func decimal(_ mantissa: String, _ length: Int, _ exponent: Int, _ negative: Bool, _ compact: Bool)
-            -> String
-        {
-            "NSDecimalNumberPlaceholder{NS.compact: \(compact), NS.exponent: \(exponent), NS.length: \(length), "
-                + "NS.mantissa: <\(mantissa)>, NS.mantissa.bo: 1, NS.negative: \(negative)}"
+        func decimal(_ mantissa: String, length: Int, exponent: Int = 0, isNegative: Bool = false) -> String {
+            let mantissa = mantissa + String(repeating: "0", count: 24)
+            return "NSDecimalNumberPlaceholder{NS.compact: true, NS.exponent: \(exponent), NS.length: \(length), "
+                + "NS.mantissa: <\(mantissa)>, NS.mantissa.bo: 1, NS.negative: \(isNegative)}"
         }
-        try expect(Decimal(string: "-1234567.5") as Any, decimal("4b61bc00" + zeros, 2, -1, true, true))
-        try expect(NSDecimalNumber(value: 7), decimal("07000000" + zeros, 1, 0, false, true))
-        try expect(Decimal.zero, decimal("00000000" + zeros, 0, 0, false, true))
-        try expect(NSDecimalNumber.notANumber, decimal("00000000" + zeros, 0, 0, true, true))
+        let negative = decimal("4b61bc00", length: 2, exponent: -1, isNegative: true)
+        try expect(Decimal(string: "-1234567.5") as Any, negative)
+        try expect(NSDecimalNumber(value: 7), decimal("07000000", length: 1))
+        try expect(Decimal.zero, decimal("00000000", length: 0))
+        try expect(NSDecimalNumber.notANumber, decimal("00000000", length: 0, isNegative: true))
     }
 
     @Test func indexes() throws {

@@ -8,7 +8,7 @@ import Testing
 @Suite struct HostileFormTests {
     typealias Fields = (KeyedArchiver) -> Void
 
-    /// An archive whose root is an object of a class, with the fields that `body` encodes.
+    /// An archive with an object of a class as its root, with the fields that `body` encodes.
     private func archive(_ className: String, _ body: Fields) throws -> Data {
         let archiver = KeyedArchiver()
         let root = archiver.container(ArchivedClass(name: className), of: nil) { body(archiver) }
@@ -22,7 +22,7 @@ import Testing
             guard let object = try KeyedUnarchiver.unarchivedObject(ofClass: Any.self, from: data) else {
                 return nil
             }
-            // What is read must survive being used, too.
+            // An object that was decoded must also survive its use.
             _ = try? KeyedArchiver.archivedData(withRootObject: object)
             if !FoundationClasses.isCollection(type(of: object)) { _ = (object as? AnyHashable)?.hashValue }
             return nil
@@ -35,7 +35,7 @@ import Testing
         _ expected: ArchiveError.Code?,
         _ className: String,
         sourceLocation: SourceLocation = #_sourceLocation,
-        _ body: Fields
+        _ body: (KeyedArchiver) -> Void
     ) throws {
         let found = try code(className, body)
         #expect(found == expected, "\(className)", sourceLocation: sourceLocation)
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    /// Attributes whose parts are shared so often that comparing two of them would take for ever.
+    /// Attributes that share their parts so often that a comparison of two would not end.
     @Test(.timeLimit(.minutes(1))) func entangledAttributesAreNotCompared() throws {
         let archiver = KeyedArchiver()
         func entangled() -> ArchiveWriter.UID {
@@ -238,7 +238,7 @@ import Testing
             }
         }
         let nested = String(repeating: "(", count: 8_000) + String(repeating: ")", count: 8_000)
-        // Slow to match, which nobody does here, but quick to compile.
+        // Slow to match, but quick to compile; decoding does not match.
         for sound in ["(a*)*b", "((((((a{1,99}){1,99}){1,99}){1,99}){1,99}){1,99})"] {
             try expect(nil, "NSRegularExpression", pattern(sound))
         }
@@ -412,7 +412,8 @@ import Testing
         try expect(nil, "NSCountedSet", counted(url, 60_000))
     }
 
-    /// What cannot be hashed, or compared in good time, is no member and no key, when written and when read.
+    /// A value that cannot be hashed, or not be compared in good time, is refused as a member or key, in writing and
+    /// reading.
     @Test(arguments: [
         "NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet", "NSCountedSet", "NSDictionary",
     ])

@@ -104,7 +104,7 @@ import Testing
         #expect(read(try data(entries: 20, count: 1_000)) == nil)
     }
 
-    /// Values by C type, whose bytes live as long as the unarchiver.
+    /// Values by C type; their bytes live as long as the unarchiver.
     @Test(.timeLimit(.minutes(1)), arguments: [true, false]) func keptBytes(isText: Bool) throws {
         let bytes = Data(repeating: 65, count: 20_000)
         func error(count: Int) throws -> ArchiveError.Code? {

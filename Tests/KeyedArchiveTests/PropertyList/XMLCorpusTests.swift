@@ -3,10 +3,10 @@ import Testing
 
 @testable import KeyedArchive
 
-/// XML property lists by other writers, sound and broken; Python's reader says what the sound ones hold.
+/// XML property lists by other writers, sound and broken; Python's reader gives the content of the sound ones.
 @Suite(.enabled(if: Corpus.folder != nil, "set TYPED_CACHE_CORPUS to the folder of the corpus"))
 struct XMLCorpusTests {
-    /// What is refused, and why.
+    /// The lists that are refused, with the code of the error.
     private static let refused: [(prefix: String, code: ArchiveError.Code)] = [
         ("swiftfoundation__Test_5616259.bad", .unsupportedFormat),  // encoding "foobar"
         ("swiftfoundation__bad_plist.bad", .corrupted),  // invalid UTF-8, elements that never end
@@ -21,7 +21,7 @@ struct XMLCorpusTests {
         ("ddplist__github-issue7", .unknownFormat),  // garbage
     ]
 
-    /// What the binary form holds and XML does not.
+    /// Binary lists with content that XML cannot have.
     private static let notInXML: [(prefix: String, code: ArchiveError.Code)] = [
         ("cpython-invalid__36", .unsupportedType), ("cpython-invalid__37", .unsupportedType),  // far dates
         ("cpython-invalid__38", .unsupportedType), ("cpython-invalid__39", .unsupportedType),  // no dates

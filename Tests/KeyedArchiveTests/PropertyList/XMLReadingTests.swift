@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// What XML property lists may hold, and what is refused, with its place.
+/// The XML property lists that are accepted, and the faults of others, with their places.
 @Suite struct XMLReadingTests {
     private static let head = #"<?xml version="1.0" encoding="UTF-8"?><plist version="1.0">"#
 

@@ -103,7 +103,7 @@ import Testing
         archiver.outputFormat = .openStep
         archiver.encode(1, forKey: "root")
         #expect(code { try archiver.encodedData } == .unsupportedFormat)
-        // Nor is there an archive for whoever asks again.
+        // A second call fails as well.
         #expect(code { try archiver.encodedData } == .unsupportedFormat)
     }
 

@@ -16,7 +16,7 @@ enum Tool {
         return "plutil"
     }()
 
-    /// Runs a tool and returns what it prints.
+    /// Runs a tool and returns its output.
     static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -35,7 +35,7 @@ enum Tool {
         return text
     }
 
-    /// Runs a tool on a file that holds `data`, and returns what it prints.
+    /// Runs a tool on a file with `data`, and returns its output.
     static func run(_ tool: String, _ arguments: [String], file data: Data) throws -> String {
         try withFolder { folder in
             let file = folder.appending(path: "archive.plist")

@@ -41,7 +41,7 @@ struct Order: Codable, Equatable, Sendable {
     var number: Int
     var text = "text"
 
-    /// One whose archive has more than `byteCount` bytes.
+    /// An order with an archive of more than `byteCount` bytes.
     static func long(_ number: Int, byteCount: Int) -> Order {
         Order(number: number, text: String(repeating: "x", count: byteCount))
     }

@@ -34,7 +34,7 @@ struct TransferFaultTests {
         }
     }
 
-    /// The parser finds every fault; the receiver must tell what it finds, and end.
+    /// The parser finds every fault; the receiver must throw it, and end.
     @Test func aFaultEndsTheStreamForGood() async throws {
         let wanted = (0..<3).map { Order(number: $0) }
         let (bytes, ends) = try await stream(of: wanted)

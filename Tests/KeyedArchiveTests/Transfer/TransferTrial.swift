@@ -9,7 +9,7 @@ enum TransferTrial {
         let description: String
     }
 
-    /// What came out of a stream.
+    /// The result of reading a stream.
     private struct Reading: Equatable {
         var messageCount = 0
         var offset = 0
@@ -77,8 +77,8 @@ enum TransferTrial {
         }
     }
 
-    /// The bytes as frames: each 20 bytes become a header whose length is no longer than the rest, with checksums that
-    /// are right. A fuzzer would look for those in vain.
+    /// The bytes as frames: each 20 bytes become a header with a length no longer than the rest and with right
+    /// checksums, which a fuzzer would hardly find.
     private static func sealed(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         var rest = bytes[...]

@@ -144,7 +144,7 @@ import Testing
         #expect(tree.isSameGraph(as: Self.zoo))
         #expect(Self.zoo.isSameGraph(as: tree))
 
-        // A copy in the place of what is shared is another graph.
+        // A copy in place of a shared object makes another graph.
         var split = Self.zoo
         split.objects.append(split.objects[5])
         guard case .instance(var elsa) = split.objects[3] else { return }

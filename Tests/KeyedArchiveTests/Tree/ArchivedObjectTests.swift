@@ -151,7 +151,7 @@ private final class Document: NSObject, NSCoding {
         let base = try #require(kept[1] as? ArchivedObject)
         #expect(base.describedClass.chain == ["KeyedArchiveTests.Base", "NSObject"])
         #expect(base["title"] as? String == "b")
-        // Who asks for certain classes gets those only.
+        // A call that names classes gets only objects of these.
         let unarchiver = try KeyedUnarchiver(forReadingFrom: data)
         unarchiver.keepsUnknownClasses = true
         #expect(unarchiver.decodeObject(of: [NSArray.self, Point.self], forKey: "root") != nil)
@@ -233,7 +233,7 @@ private final class Document: NSObject, NSCoding {
         data.starts(with: BinaryPropertyList.magic) ? tree : widened(tree)
     }
 
-    /// A tree whose sets and dictionaries are in order: theirs means nothing and is another each time.
+    /// A tree with sorted sets and dictionaries: their order means nothing and differs each time.
     private func sorted(_ tree: ArchiveTree) -> ArchiveTree {
         func text(_ value: ArchiveTree.Value) -> String { "\(tree.scalar(value) ?? value)" }
         var made = tree

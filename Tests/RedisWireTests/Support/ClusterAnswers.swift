@@ -10,7 +10,7 @@ enum ClusterAnswers {
         .array([host, .integer(port), .bulk(Array("id".utf8)), .array([])])
     }
 
-    static func range(_ first: Int64, _ last: Int64, _ nodes: RedisValue...) -> RedisValue {
+    static func range(_ first: Int64, _ last: Int64, nodes: RedisValue...) -> RedisValue {
         .array([.integer(first), .integer(last)] + nodes)
     }
 
@@ -21,7 +21,7 @@ enum ClusterAnswers {
         let ranges = (0..<masters).map { number in
             let first = Int64(number * HashSlot.count / masters)
             let last = Int64((number + 1) * HashSlot.count / masters - 1)
-            return range(first, last, address(text("node\(number)")))
+            return range(first, last, nodes: address(text("node\(number)")))
         }
         let lines = others.map { "id node\($0):7000@17000 master - 0 0 1 connected" }.joined(separator: "\n")
         let information = "cluster_state:ok\r\ncluster_current_epoch:\(epoch)\r\n"

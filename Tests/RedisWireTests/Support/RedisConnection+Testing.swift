@@ -41,7 +41,7 @@ extension RedisConnection {
     }
 }
 
-/// What an observer was told.
+/// The events that an observer received.
 final class EventLog: Sendable {
     private let events = Mutex<[RedisEvent]>([])
 

@@ -53,14 +53,14 @@ struct EngineHistory {
             return keys.compactMap { look($0, at: time) }
         }
         guard name.hasSuffix("}") else { return [] }
-        note(name, former, new, at: time)
+        note(name, former: former, new: new, at: time)
         guard name.hasPrefix(start) else { return [] }
         return look(String(name.dropFirst(start.count).dropLast()), at: time).map { [$0] } ?? []
     }
 
     private var start: String { "\(cache)1.\(generation):{" }
 
-    private mutating func note(_ name: String, _ former: [UInt8]?, _ new: [UInt8]?, at time: Moment) {
+    private mutating func note(_ name: String, former: [UInt8]?, new: [UInt8]?, at time: Moment) {
         if former == new { return }
         let generation = String(name.dropFirst(cache.count + 2).prefix(16))
         if let former, case let version = Self.version(of: former),
@@ -102,7 +102,7 @@ struct EngineHistory {
         let start = lastStart(version, key)
         guard let presence = presences[version]?.last else { return start }
         let end = spans(of: presence.generation).last { $0.upperBound <= presence.begin }?.upperBound
-        // A save may have begun anew in another generation.
+        // A save may have begun again in another generation.
         if let start, let end { return max(start, end) }
         return start ?? end ?? presence.begin
     }

@@ -32,10 +32,10 @@ final class ModelEngine {
         var isNoLoop = false
     }
 
-    // In the order of their numbers, which is the order in which they are told.
+    // In the order of their numbers, which is the order of their messages.
     private var clients: [(number: Int, client: Client)] = []
     private var lastClient = 0
-    /// Names that were changed by the commands of this turn, and the client whose plain command did it.
+    /// Names that were changed by the commands of this turn, each with the client that changed it by a plain command.
     private var touched: [(name: String, by: Int?)] = []
     private var changeCount = 0
     private var current: Int?
@@ -102,7 +102,7 @@ final class ModelEngine {
 
     // MARK: Commands
 
-    /// Executes commands of one client, one behind another.
+    /// Executes commands of one client, one after another.
     func execute(_ commands: [RedisCommand], by client: Int) -> [RedisValue] {
         current = client
         defer { current = nil }
@@ -183,7 +183,7 @@ final class ModelEngine {
         return .simple("OK")
     }
 
-    /// Is told of a client whose connection the server ends.
+    /// Called with the client of each connection that the server ends.
     var killed: (Int) -> Void = { _ in }
 
     // MARK: Items
@@ -206,7 +206,7 @@ final class ModelEngine {
         touched.append((name, isInScript ? nil : current))
         changed(name, new)
         guard let end = new?.end else { return }
-        // Expired items are found after a while, or when they are asked for.
+        // Expired items are found after a while, or when they are read.
         let number = changeCount
         events.at(end + events.moment(0...20_000)) { [weak self] in
             guard let self, items[name]?.number == number, role == .master else { return }

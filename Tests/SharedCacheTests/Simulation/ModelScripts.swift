@@ -1,6 +1,6 @@
 import RedisWire
 
-/// The scripts of a shared tier, by their statements: one that is not known stops the test.
+/// The scripts of a shared tier, by their statements: an unknown script stops the test.
 struct ModelScripts {
     typealias Statement = (text: String, body: @Sendable (ModelEngine, inout Script) -> RedisValue?)
 

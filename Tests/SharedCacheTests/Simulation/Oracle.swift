@@ -10,7 +10,7 @@ final class Oracle {
         case save
         /// A change of the version that was read; 0 for none.
         case change(of: UInt64)
-        /// A load, whose producer began then.
+        /// A load, with the moment at which its producer began.
         case load(since: Moment)
     }
 
@@ -99,7 +99,7 @@ final class Oracle {
         if violations.count < 20 { violations.append("\(law) at \(events.now) µs: \(evidence)") }
     }
 
-    /// Prints each event, for people who look for the cause of a violation.
+    /// Prints each event, to find the cause of a violation.
     var isTelling = false
 
     func tell(_ event: @autoclosure () -> String) {
@@ -191,11 +191,11 @@ final class Oracle {
     /// - Returns: the number of the call, and the version.
     func beginSave(_ key: String, by process: Int, tags: [String]) -> (call: Int, version: UInt64) {
         let version = add(key, .save, tags: tags, call: lastCall + 1)
-        return (begin(key, nil, version, by: process), version)
+        return (begin(key, tag: nil, version: version, by: process), version)
     }
 
     func beginChange(_ key: String, by process: Int) -> Int {
-        let call = begin(key, nil, 0, by: process)
+        let call = begin(key, tag: nil, version: 0, by: process)
         calls[call]?.isMade = false
         return call
     }
@@ -212,7 +212,7 @@ final class Oracle {
     ///   - key: `nil` for all keys.
     ///   - tag: of the entries; `nil` for all.
     func beginRemoval(_ key: String?, tag: String? = nil, by process: Int, isMade: Bool = true) -> Int {
-        let call = begin(key, tag, 0, by: process)
+        let call = begin(key, tag: tag, version: 0, by: process)
         calls[call]?.isMade = isMade
         return call
     }
@@ -220,7 +220,7 @@ final class Oracle {
     /// A removal of an entry that was read begins to do more than that.
     func made(_ call: Int) { calls[call]?.isMade = true }
 
-    private func begin(_ key: String?, _ tag: String?, _ version: UInt64, by process: Int) -> Int {
+    private func begin(_ key: String?, tag: String?, version: UInt64, by process: Int) -> Int {
         lastCall += 1
         calls[lastCall] = Call(process: process, key: key, tag: tag, version: version, begin: events.now)
         callsOfKey[key, default: []].append(lastCall)
@@ -264,7 +264,7 @@ final class Oracle {
         _ key: String,
         by process: Int,
         since begin: Moment,
-        _ kind: FetchKind = .usual
+        kind: FetchKind = .usual
     ) {
         tell("process \(process) fetched \(value) of \(key), begun at \(begin)")
         guard case .found(let version) = value else {

@@ -5,7 +5,7 @@ final class SimulatedCluster {
     /// One part of the names.
     final class Shard {
         let number: Int
-        /// The one that has the shard's true state, and its replica.
+        /// The node that has the shard's true state, and its replica.
         fileprivate(set) var master: ModelEngine
         fileprivate(set) var replica: ModelEngine
         /// Whether the master reaches the other nodes.
@@ -31,7 +31,7 @@ final class SimulatedCluster {
     var isQuiet = false
     let shards: [Shard]
     let oracle: Oracle
-    /// Nodes whose process is stopped, and until when.
+    /// Nodes with a stopped process, and until when.
     private var stopped: [Int: Moment] = [:]
     /// Connections that end with their node.
     private var wires: [Int: [Wire]] = [:]

@@ -74,7 +74,7 @@ final class SimulatedFleet {
 
     // MARK: Work
 
-    /// Whether a process changes nothing, and seldom calls: so it finds out late that a master is none any more.
+    /// Whether a process changes nothing, and seldom calls: so it finds out late that a node is no longer a master.
     private func isReader(_ process: SimulatedProcess) -> Bool { process.number % 3 == 0 }
 
     private func work(_ process: SimulatedProcess) {
@@ -104,7 +104,7 @@ final class SimulatedFleet {
         case 0..<570:
             let isLatest = events.chance(0.05)
             process.fetch(key, isLatest: isLatest) { [oracle] in
-                oracle.fetched($0, name, by: number, since: begin, isLatest ? .latest : .usual)
+                oracle.fetched($0, name, by: number, since: begin, kind: isLatest ? .latest : .usual)
                 done()
             }
         case 570..<600:
@@ -119,7 +119,7 @@ final class SimulatedFleet {
             }
         case 600..<790:
             process.load(key, time: events.moment(200...40_000), tags: tags) { [oracle] in
-                oracle.fetched($0, name, by: number, since: begin, .load)
+                oracle.fetched($0, name, by: number, since: begin, kind: .load)
                 done()
             }
         case 790..<860:
@@ -170,9 +170,9 @@ final class SimulatedFleet {
 
     private var tags: [String] { Self.tags.filter { _ in events.chance(0.3) } }
 
-    /// All processes agree with the engine once nothing changes any more.
+    /// All processes agree with the engine once changes have ended.
     private func checkEnd(_ process: SimulatedProcess) {
-        // The first call may be the one that finds a master to be none any more.
+        // The first call may find that a node is no longer a master.
         for key in keys {
             process.fetch(key) { [unowned self, unowned process] _ in
                 process.after(150_000) { [unowned self, unowned process] in checkEnd(process, key) }

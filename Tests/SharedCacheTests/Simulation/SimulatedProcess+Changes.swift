@@ -26,7 +26,7 @@ extension SimulatedProcess {
             )
         else { preconditionFailure("a value of the simulation is refused") }
         oracle.deadlines[version] = lifetime.map { events.now + Moment($0 * 1e6) }
-        return (sent, kept(key, version, sent.information))
+        return (sent, kept(key, version: version, sent.information))
     }
 
     func save(
@@ -40,7 +40,7 @@ extension SimulatedProcess {
         let begun = memory.beginWrite(key.entry)
         expect(key)
         change(key.store, Insisting(SaveEntry(new.sent))) { [self] result in
-            finish(key, begun, result, keeping: new.kept, done)
+            finish(key, begun, with: result, keeping: new.kept, done)
         }
     }
 
@@ -48,14 +48,14 @@ extension SimulatedProcess {
         let begun = memory.beginWrite(key.entry)
         expect(key)
         change(key.store, Insisting(RemoveKeys([key.store]))) { [self] result in
-            finish(key, begun, result, keeping: nil, done)
+            finish(key, begun, with: result, keeping: nil, done)
         }
     }
 
     private func finish<Outcome>(
         _ key: SimulatedKey,
         _ begun: MemoryTier.BegunWrite,
-        _ result: Result<Outcome, StoreError>,
+        with result: Result<Outcome, StoreError>,
         keeping entry: MemoryEntry?,
         _ done: (Bool) -> Void
     ) {
@@ -80,9 +80,9 @@ extension SimulatedProcess {
             }
             change(key.store, Insisting(call)) { [self] result in
                 guard case .success(let saved) = result else {
-                    return finish(key, begun, result, keeping: nil, done)
+                    return finish(key, begun, with: result, keeping: nil, done)
                 }
-                if case .some(.some) = saved { return finish(key, begun, result, keeping: new.kept, done) }
+                if case .some(.some) = saved { return finish(key, begun, with: result, keeping: new.kept, done) }
                 _ = memory.endWrite(key.entry, since: begun.start)
                 modify(key, makeVersion, done)
             }
@@ -93,7 +93,7 @@ extension SimulatedProcess {
     ///
     /// - Parameters:
     ///   - begun: is called before the removal is sent.
-    ///   - done: is told whether the entry was removed.
+    ///   - done: called with whether the entry was removed.
     func removeSeen(_ key: SimulatedKey, _ begun: @escaping () -> Void, _ done: @escaping (Bool) -> Void) {
         read(key) { [self] result in
             guard case .success(let seen?) = result else { return done(false) }
@@ -107,7 +107,7 @@ extension SimulatedProcess {
         }
     }
 
-    /// Removes an entry wherever its deadline was moved to meanwhile.
+    /// Removes an entry even if its deadline was moved in the meantime.
     func removeSave(
         of entry: EntryInformation,
         _ key: SimulatedKey,

@@ -10,7 +10,7 @@ extension SimulatedProcess {
     ///
     /// - Parameters:
     ///   - begun: is given the entry's version before the move is sent.
-    ///   - done: is told whether the deadline was moved.
+    ///   - done: called with whether the deadline was moved.
     func extend(
         _ key: SimulatedKey,
         by lifetime: TimeInterval,

@@ -29,7 +29,7 @@ struct SimulatedKey {
 
 // The fetches of `Cache` and `CacheCore`, with events in place of threads.
 extension SimulatedProcess {
-    func kept(_ key: SimulatedKey, _ version: UInt64, _ information: EntryInformation) -> MemoryEntry {
+    func kept(_ key: SimulatedKey, version: UInt64, _ information: EntryInformation) -> MemoryEntry {
         let deadline = information.attributes.memoryDeadline
         let entry = ValueEntry(version, key: key.entry, cost: 1, deadline: deadline, timing: nil)
         entry.version = information.identity.version
@@ -46,7 +46,7 @@ extension SimulatedProcess {
         _ = expected.follow(changes, in: &memory)
     }
 
-    /// - Parameter isLatest: whether the engine is asked in any case.
+    /// - Parameter isLatest: whether to fetch from the engine in any case.
     func fetch(_ key: SimulatedKey, isLatest: Bool = false, _ done: @escaping (FetchedValue) -> Void) {
         followOthers()
         var isExpired = false
@@ -104,7 +104,7 @@ extension SimulatedProcess {
             switch result {
             case .success(let found?) where isFresh(found.information):
                 let version = oracle.version(in: found.archive, for: key.text)
-                let entry = kept(key, version, found.information)
+                let entry = kept(key, version: version, found.information)
                 if variant == .noTicket {
                     _ = memory.endRead(key.entry, start)
                     _ = memory.endRead(key.entry, memory.beginRead(key.entry), keeping: entry)

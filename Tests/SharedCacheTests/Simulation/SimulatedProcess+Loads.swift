@@ -95,7 +95,7 @@ extension SimulatedProcess {
         read(load.key) { [self] result in
             guard case .success(let found?) = result, isFresh(found.information) else { return produce(load) }
             let version = oracle.version(in: found.archive, for: load.key.text)
-            end(load, .found(version), keeping: kept(load.key, version, found.information))
+            end(load, .found(version), keeping: kept(load.key, version: version, found.information))
         }
     }
 
@@ -124,7 +124,7 @@ extension SimulatedProcess {
                     _ = memory.endWrite(key.entry, since: begun.start, keeping: new.kept)
                     return end(load, .found(version))
                 }
-                // Everything was removed meanwhile.
+                // Everything was removed in the meantime.
                 removeSave(of: saved, key) { [self] _ in
                     _ = memory.endWrite(key.entry, since: begun.start)
                     end(load, .found(version))

@@ -8,7 +8,7 @@ import Foundation
 /// Ways in which a process, or a server, is wrong on purpose.
 enum Variant: String, CaseIterable {
     case right
-    /// Entries are kept in memory whatever was heard while they were read.
+    /// Entries are kept in memory even if a change was heard of while they were read.
     case noTicket
     /// A lost connection is not told.
     case noEpoch
@@ -20,9 +20,9 @@ enum Variant: String, CaseIterable {
     case heartbeatFromItsAnswer
     /// A removal leaves the key's lease.
     case noEndOfLease
-    /// Keys whose change failed are read.
+    /// Keys with a failed change are read.
     case noBar
-    /// A save under a condition is made whatever is there.
+    /// A save under a condition is made even if the condition does not hold.
     case noCondition
     /// Answers of a master that does not tell of changes are kept as any others.
     case noDoubt
@@ -32,7 +32,7 @@ enum Variant: String, CaseIterable {
     case unexpectedLoad
     /// A move of a deadline takes the key's present entry, though another process has saved over the one that was read.
     case anyDeadline
-    /// A removal leaves an entry whose deadline was moved since it was read.
+    /// A removal leaves an entry if its deadline was moved since it was read.
     case onlyTheSameDeadline
     /// The server tells no process of a moved deadline, and the mover's memory keeps the former one.
     case untoldDeadline

@@ -5,7 +5,7 @@ struct Weather {
         case calm
         /// Faults of all kinds.
         case mixed
-        /// Heartbeats' answers that come late, and messages behind them that come later.
+        /// Heartbeats' answers that come late, and messages after them that come later.
         case slow
         /// Masters that are cut off for long, and processes that seldom ask: they find out late that a master is none
         /// any more.
@@ -58,7 +58,7 @@ struct Pace {
         usual = 50...(isSlow ? 1_000 : slowest)
     }
 
-    /// - Parameter isQuiet: whether nothing is late any more.
+    /// - Parameter isQuiet: whether nothing is late from now on.
     func delay(of bytes: Bytes, _ events: EventQueue, isQuiet: Bool) -> Moment {
         guard isSlow, !isQuiet else { return events.moment(usual) }
         return switch bytes {

@@ -105,7 +105,7 @@ final class Wire {
     /// Whether the system of a process that has given the connection up throws its bytes away.
     private var isThrownAway: Bool { !isOpen && process.isUnplugged }
 
-    /// Bytes of a connection that was given up are not on their way for longer than connecting anew takes.
+    /// Bytes of a dropped connection are not on their way for longer than connecting again takes.
     private var isLate: Bool { closed.map { events.now > $0 + Self.shortestConnecting } ?? false }
 
     private var canPassUp: Bool { !process.isUnplugged && cluster.isRunning(node) }

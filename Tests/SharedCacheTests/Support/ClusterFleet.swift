@@ -55,7 +55,7 @@ struct ClusterFleet {
         cluster.firstMaster(of: HashSlot(ofKey: EntryNames.encoded(key).utf8))
     }
 
-    /// Keys whose entries have the slot of one of them.
+    /// Keys with entries in the slot of one of them.
     func keys(_ count: Int, besides key: String) -> [String] {
         let slot = HashSlot(ofKey: key.utf8)
         let texts = (0...).lazy.map { String($0, radix: 36) }

@@ -35,7 +35,7 @@ struct Fleet {
         return try SharedTier("redis://127.0.0.1:\(port ?? server.port)/?prefix=\(prefix)", settings)
     }
 
-    /// A machine whose memory may answer.
+    /// A machine that may answer from memory.
     func verifiedMachine(lease: Duration = .seconds(3_600)) async throws -> SharedTier {
         let tier = try machine(lease: lease)
         await tier.verified()

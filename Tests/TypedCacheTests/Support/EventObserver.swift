@@ -4,13 +4,13 @@ import TestSupport
 
 @testable import TypedCache
 
-/// Keeps what it is told.
+/// Records all events and operations.
 final class EventObserver: CacheObserver {
     let observedEvents: ObservedEvents
     let events = Recorder<CacheEvent>()
     /// The operations that began.
     let operations = Recorder<CacheOperation>()
-    /// What was wrong with beginnings and ends.
+    /// Beginnings and ends that do not match.
     let faults = Recorder<String>()
     private let open = Mutex<[UUID: CacheOperation]>([:])
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TypedCache
 
-/// Random operations of every kind on a small cache, and everybody who listens to it.
+/// Random operations of every kind on a small cache, with an observer and several streams of events.
 final class EventRun {
     private struct Unreachable: Error {}
 
@@ -13,7 +13,7 @@ final class EventRun {
     private let clock = TestClock()
     private let store: WatchedStore
     private var random: SeededGenerator
-    /// Told of what loads behind a stale value.
+    /// Delivers the events of loads in the background.
     private var latest: AsyncStream<CacheEvent>.Iterator
     let observer: EventObserver
     let cities: Cache<Fickle>
@@ -114,7 +114,7 @@ final class EventRun {
         let (cities, entryKey) = (cities, try EntryKey(key))
         let fetch = { @Sendable in
             try await cities.fetch(forKey: key) {
-                // Nothing waits for what is loaded behind a stale value.
+                // No call waits for a load in the background.
                 for _ in 0..<1_000 where cities.core.loads.waiterCount(entryKey) < 2 { await Task.yield() }
                 return Fickle("loaded")
             }
@@ -128,12 +128,12 @@ final class EventRun {
         }
     }
 
-    /// Waits for what is loaded behind a stale value that `body` got.
+    /// Runs `body`, and waits for the load in the background that a stale hit of it has started.
     private func loading(_ key: String, _ body: () async throws -> Void) async throws {
         let before = cities.statistics
         try await body()
         guard cities.statistics.staleHits > before.staleHits else { return }
-        // What is served stale was tried to be loaded before, or is loaded anew behind that.
+        // A stale value is served after a failed load, or starts a load in the background.
         func loads(_ statistics: CacheStatistics) -> Int {
             statistics.loads + statistics.loadFailures + statistics.revalidations
         }

@@ -5,7 +5,7 @@ import Testing
 @testable import ArchiveStore
 
 extension TestDirectory {
-    /// What the cache with this name has its entries in.
+    /// The store with the entries of the cache with this name.
     func store(_ name: String) throws -> any ArchiveStore {
         let path = url.appending(path: name).path
         return switch StoreKind(directory: path) {
@@ -37,7 +37,7 @@ extension TestDirectory {
             if case .success(let entry) = entry, entry.identity.isLater(than: latest?.identity) { latest = entry }
             return true
         }
-        // Upkeep may have appended other records behind it.
+        // Upkeep may have appended other records after it.
         let (key, digest) = try store.key(try #require(latest).key)
         let slot = try #require(try store.current.find(key, digest)).slot
         let start = Int(slot.place.offset)

@@ -9,7 +9,7 @@ import TestSupport
 final class WatchedStore: ArchiveStore {
     struct Counts {
         var fetches = 0
-        /// Deadlines that were asked to be moved.
+        /// The requested moves of deadlines.
         var moveRequests = 0
         /// Deadlines that were moved: each one writes a file.
         var moves = 0
@@ -23,12 +23,12 @@ final class WatchedStore: ArchiveStore {
         var save: (@Sendable (_ archive: [UInt8]) throws(StoreError) -> Void)?
         var move: (@Sendable () throws(StoreError) -> Void)?
         var remove: (@Sendable () throws(StoreError) -> Void)?
-        /// Called after the other store has removed some entries, or all for `nil`, before the cache is told.
+        /// Called after the other store has removed some entries, or all for `nil`, before the cache learns of it.
         var removed: (@Sendable (_ keys: [String]?) -> Void)?
         var list: (@Sendable (_ part: Int) throws(StoreError) -> Void)?
         /// Called after the other store has settled a key.
         var settled: (@Sendable () -> Void)?
-        /// What a listed part is replaced by.
+        /// Replaces a listed part.
         var listed: (@Sendable (Listing) -> Listing)?
     }
 

@@ -3,8 +3,8 @@ import Foundation
 import TypedCache
 import Workloads
 
-/// What a hit in memory costs more in a cache that is watched: by a profile of its uses, by published statistics, by
-/// metrics.
+/// The additional cost of a hit in memory in a cache that is watched: by a profile of its uses, by published
+/// statistics, by metrics.
 struct ObservingSuite: Suite {
     static let name = "observing"
     static let summary = "what profiles of uses, published statistics and metrics add to a hit in memory"

@@ -26,9 +26,9 @@ struct PropertyListSuite: Suite {
         ] {
             let list = try Foundations.data(fromPropertyList: objects, format: theirs, options: 0)
             try read(context, list, form: form)
-            try write(context, objects, form: form, ours, theirs)
-            try code(context, form: form, ours, theirs)
-            try python(context, list, objects, form: form, ours)
+            try write(context, objects, form: form, ours: ours, theirs: theirs)
+            try code(context, form: form, ours: ours, theirs: theirs)
+            try python(context, list, objects: objects, form: form, ours: ours)
         }
         let list = try PropertyListObjects.data(fromPropertyList: texts, format: .openStep)
         try read(context, list, form: "OpenStep")
@@ -57,8 +57,8 @@ struct PropertyListSuite: Suite {
         _ context: Context,
         _ objects: [[String: Any]],
         form: String,
-        _ ours: PropertyLists.PropertyListFormat,
-        _ theirs: PropertyListSerialization.PropertyListFormat
+        ours: PropertyLists.PropertyListFormat,
+        theirs: PropertyListSerialization.PropertyListFormat
     ) throws {
         try context.compare(
             work: "write a list, form \(form)",
@@ -80,8 +80,8 @@ struct PropertyListSuite: Suite {
     private func code(
         _ context: Context,
         form: String,
-        _ ours: PropertyLists.PropertyListFormat,
-        _ theirs: PropertyListSerialization.PropertyListFormat
+        ours: PropertyLists.PropertyListFormat,
+        theirs: PropertyListSerialization.PropertyListFormat
     ) throws {
         let coder = PropertyListCoder(outputFormat: ours)
         let encoder = PropertyListEncoder()
@@ -107,9 +107,9 @@ struct PropertyListSuite: Suite {
     private func python(
         _ context: Context,
         _ list: Data,
-        _ objects: [[String: Any]],
+        objects: [[String: Any]],
         form: String,
-        _ ours: PropertyLists.PropertyListFormat
+        ours: PropertyLists.PropertyListFormat
     ) throws {
         let file = try context.makeFolder("plist-\(form)").appending(path: "list")
         try list.write(to: file)

@@ -71,7 +71,7 @@ struct FleetRun {
             subject: row.subject,
             isOurs: true,
             unit: "keys",
-            samples: [Double(try wrongReads(workers[0], workers[1], tier, trials: trials))]
+            samples: [Double(try wrongReads(workers[0], workers[1], in: tier, trials: trials))]
         )
     }
 
@@ -119,7 +119,7 @@ struct FleetRun {
     private func wrongReads(
         _ first: LineProcess,
         _ second: LineProcess,
-        _ tier: SharedTier,
+        in tier: SharedTier,
         trials: Int
     ) throws -> Int {
         let batch = 250

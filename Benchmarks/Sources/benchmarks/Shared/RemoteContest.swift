@@ -35,25 +35,26 @@ struct RemoteContest {
             }
         }
         for (contestant, works) in zip(contestants, works) {
-            record("\(work)", contestant, "operations/s", better: .higher, works.map(\.perSecond))
+            record("\(work)", contestant, unit: "operations/s", better: .higher, samples: works.map(\.perSecond))
         }
         for (contestant, works) in zip(contestants, works) {
             record(
                 "\(work), processor time of the client",
                 contestant,
-                "µs",
+                unit: "µs",
                 better: .lower,
-                works.map(\.processorTime)
+                samples: works.map(\.processorTime)
             )
         }
         let byName = Dictionary(uniqueKeysWithValues: zip(contestants.map(\.name), works))
         for (ours, other) in speedRatios {
-            try record(ours, other, "\(work), speed as a multiple of", .higher, byName) {
+            try record(ours, other, work: "\(work), speed as a multiple of", better: .higher, works: byName) {
                 $0.perSecond / $1.perSecond
             }
         }
         for (ours, other) in timeRatios {
-            try record(ours, other, "\(work), processor time as a multiple of", .lower, byName) {
+            try record(ours, other, work: "\(work), processor time as a multiple of", better: .lower, works: byName)
+            {
                 $0.processorTime / $1.processorTime
             }
         }
@@ -62,9 +63,9 @@ struct RemoteContest {
     private func record(
         _ work: String,
         _ contestant: RemoteContestant,
-        _ unit: String,
+        unit: String,
         better: Direction,
-        _ samples: [Double]
+        samples: [Double]
     ) {
         context.value(
             work: work,
@@ -80,9 +81,9 @@ struct RemoteContest {
     private func record(
         _ ours: String,
         _ other: String,
-        _ work: String,
-        _ better: Direction,
-        _ works: [String: [RemoteWork]],
+        work: String,
+        better: Direction,
+        works: [String: [RemoteWork]],
         _ ratio: (RemoteWork, RemoteWork) -> Double
     ) throws {
         // A peer may be missing.

@@ -15,11 +15,11 @@ struct SharedSuite: Suite {
         let server = try RedisServerProcess(program, folder: context.makeFolder("server"))
         defer { server.end() }
         let articles = Article.make(count: RemoteCache.keyCount, textByteCount: 1_024)
-        let python = try peers(server, articles, context)
+        let python = try peers(server, articles, in: context)
         defer { python?.end() }
 
-        try compareHits(server, articles, python, context)
-        try compareCalls(server, articles, python, context)
+        try compareHits(server, articles, python: python, context: context)
+        try compareCalls(server, articles, python: python, context: context)
         try FleetRun(url: server.url("?prefix=fleet")).run(context)
         if let client = RedisServerProcess.program("redis-cli", "valkey-cli") {
             try ClusterRun(server: program, client: client).run(context)
@@ -54,7 +54,7 @@ struct SharedSuite: Suite {
         }
     }
 
-    private func peers(_ server: RedisServerProcess, _ articles: [Article], _ context: Context) throws
+    private func peers(_ server: RedisServerProcess, _ articles: [Article], in context: Context) throws
         -> PythonPeers?
     {
         let folder = try context.makeFolder("peers")
@@ -77,8 +77,8 @@ struct SharedSuite: Suite {
     private func compareHits(
         _ server: RedisServerProcess,
         _ articles: [Article],
-        _ python: PythonPeers?,
-        _ context: Context
+        python: PythonPeers?,
+        context: Context
     ) throws {
         let tier = try SharedTier(server.url("?prefix=hits"))
         defer { tier.close() }
@@ -129,8 +129,8 @@ struct SharedSuite: Suite {
     private func compareCalls(
         _ server: RedisServerProcess,
         _ articles: [Article],
-        _ python: PythonPeers?,
-        _ context: Context
+        python: PythonPeers?,
+        context: Context
     ) throws {
         let tier = try SharedTier(server.url("?prefix=calls"))
         defer { tier.close() }

@@ -61,7 +61,7 @@ struct TransferSuite: Suite {
         let sender = try ArchiveSender(to: pipe.fileHandleForWriting)
         let receiver = try ArchiveReceiver(of: T.self, from: pipe.fileHandleForReading)
         let count = objects.count
-        // Nobody changes them.
+        // They are not changed.
         nonisolated(unsafe) let objects = objects
         return Subject("ArchiveSender", isOurs: true) { _ in
             try TwoTasks.run {
@@ -105,7 +105,7 @@ struct TransferSuite: Suite {
     private func foundationGraphs<T: NSObject>(of type: T.Type, _ objects: [T]) throws -> Subject {
         let pipe = try PeerPipe()
         let count = objects.count
-        // Nobody changes them.
+        // They are not changed.
         nonisolated(unsafe) let objects = objects
         return Subject("NSKeyedArchiver") { _ in
             try pipe.turn { write in

@@ -1,5 +1,5 @@
-// What Sources/CCoding uses of Foundation: developer.apple.com/documentation/foundation (NSCoding, NSCoder, NSException)
-// and developer.apple.com/documentation/objectivec (NSObject).
+// The parts of Foundation that Sources/CCoding uses: developer.apple.com/documentation/foundation (NSCoding, NSCoder,
+// NSException) and developer.apple.com/documentation/objectivec (NSObject).
 #define NS_ASSUME_NONNULL_BEGIN _Pragma("clang assume_nonnull begin")
 #define NS_ASSUME_NONNULL_END _Pragma("clang assume_nonnull end")
 #define NS_NOESCAPE __attribute__((noescape))

@@ -1,7 +1,7 @@
 import Foundation
 import KeyedArchive
 
-/// What the two do in situations where implementations are known to differ, by the names that the table has.
+/// The behaviour of both in situations where implementations are known to differ, by the names in the table.
 enum Behaviours {
     static var all: [(name: String, body: (any Coders.Type) throws -> String)] {
         [

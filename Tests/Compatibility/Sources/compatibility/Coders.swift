@@ -3,7 +3,7 @@ import KeyedArchive
 
 /// One implementation of keyed archives, as much of it as both have.
 protocol Coders {
-    /// Archives what `body` encodes in the outermost scope.
+    /// Lets `body` encode in the outermost scope of an archive.
     static func archive(_ body: (NSCoder) -> Void) throws -> Data
     /// Reads from the outermost scope; an error that was recorded meanwhile is thrown.
     static func read<T>(_ data: Data, _ body: (NSCoder) -> T) throws -> T

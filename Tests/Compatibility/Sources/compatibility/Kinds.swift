@@ -70,7 +70,7 @@ enum Kinds {
         ]
     }
 
-    /// What became of an object in an archive of one implementation.
+    /// The result of archiving and unarchiving an object with one implementation.
     static func outcome(_ object: Any, _ coders: any Coders.Type) throws -> String {
         guard let found = try coders.copy(object) else { return "nil" }
         return isEqual(found, object) ? "equal" : "another value"

@@ -42,7 +42,7 @@ func outcome(_ number: Int, _ implementation: String) throws -> String {
     return String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
 }
 
-/// The table's cells of a row, by its name: `check FILE` compares them with what is.
+/// The table's cells of a row, by its name: `check FILE` compares them with the actual behaviour.
 func cells(in table: String) -> [String: [String]] {
     var found: [String: [String]] = [:]
     for line in table.split(separator: "\n") where line.hasPrefix("| ") {
@@ -54,7 +54,7 @@ func cells(in table: String) -> [String: [String]] {
 
 let arguments = CommandLine.arguments.dropFirst().map(\.self)
 if arguments.count == 3, arguments[0] == "probe", let number = Int(arguments[1]), rows.indices.contains(number) {
-    // Memory is bounded for what would take all there is.
+    // Memory is bounded, because some rows would take all there is.
     var limit = rlimit(rlim_cur: 4 << 30, rlim_max: 4 << 30)
     setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
     probe(rows[number], arguments[2] == "here" ? Here.self : Foundations.self)
@@ -71,7 +71,7 @@ for (number, row) in rows.enumerated() {
     }
     let said = table[row.name].map { Array($0[1...2]) } ?? ["no row", "no row"]
     for (column, (said, found)) in zip(["here", "Foundation on Linux"], zip(said, found)) {
-        // What is said may have an explanation behind it, or wait for being checked.
+        // A cell may have an explanation after the result, or wait for a check.
         if said.contains("TODO-CHECK") {
             waiting += 1
         } else if said != found, !said.hasPrefix("\(found):"), !said.hasPrefix("\(found) (") {
