@@ -223,7 +223,7 @@ struct SharedCacheTests {
 
     @Test(
         arguments: [
-            "redis+cluster://a/3", "rediss://a", "redis://a,b", "redis://a/?prefix=a:b", "redis://a/?prefix=",
+            "redis+cluster://a/3", "redis://a,b", "redis://a/?prefix=a:b", "redis://a/?prefix=",
             "http://a",
             "redis://a/?lease=5s",
         ]

@@ -4,48 +4,52 @@ import Synchronization
 /// An account that this process has open, once, as long as this object is there: two would keep models in memory that the
 /// other one has changed.
 final class AccountClaim: Sendable {
-    private enum Holder {
-        case account
-        /// The account was dropped, and its last entries are being written; the group ends with the claim.
-        case writes(DispatchGroup)
+    private struct Holder {
+        /// Is left when the claim ends.
+        let end = DispatchGroup()
+        /// Whether the account was dropped, and only its last entries are still being written.
+        var isDropped = false
     }
 
     private static let holders = Mutex<[String: Holder]>([:])
 
+    /// How long an opening waits for an account that may just be dropped: a thread that ran one of its calls releases it a
+    /// moment after the call returned.
+    private static let patience = DispatchTimeInterval.seconds(1)
+
     private let path: String
 
-    /// Blocks while entries of an account that was dropped are written.
+    /// Blocks while another account has the claim, for a second at most, and while entries of a dropped one are written.
     ///
     /// - Returns: `nil` if another account has the claim.
     init?(path: String) {
+        let deadline = DispatchTime.now() + Self.patience
         // First, for an object that is not made must not remove the other one's.
-        while true {
-            let holder = Self.holders.withLock { holders in
-                let holder = holders[path]
-                if holder == nil { holders[path] = .account }
-                return holder
+        while let holder = Self.holder(of: path) {
+            if holder.isDropped {
+                holder.end.wait()
+            } else if holder.end.wait(timeout: deadline) == .timedOut, Self.hasAccount(path) {
+                return nil
             }
-            switch holder {
-            case nil: break
-            case .account: return nil
-            case .writes(let end):
-                end.wait()
-                continue
-            }
-            break
         }
         self.path = path
     }
 
-    /// Has others wait for the claim: its account was dropped, and no more writes are added.
-    func letOthersWait() {
-        let end = DispatchGroup()
-        end.enter()
-        Self.holders.withLock { $0[path] = .writes(end) }
+    /// The holder of the claim to a path; `nil` if there was none, and the caller has it now.
+    private static func holder(of path: String) -> Holder? {
+        holders.withLock { holders in
+            if let holder = holders[path] { return holder }
+            let own = Holder()
+            own.end.enter()
+            holders[path] = own
+            return nil
+        }
     }
 
-    deinit {
-        let holder = Self.holders.withLock { $0.removeValue(forKey: path) }
-        if case .writes(let end) = holder { end.leave() }
-    }
+    private static func hasAccount(_ path: String) -> Bool { holders.withLock { $0[path]?.isDropped == false } }
+
+    /// Has openings wait for the claim's end: its account was dropped, and no more writes are added.
+    func letOthersWait() { Self.holders.withLock { $0[path]?.isDropped = true } }
+
+    deinit { Self.holders.withLock { [path] in $0.removeValue(forKey: path) }?.end.leave() }
 }

@@ -144,14 +144,16 @@ struct InputError: Error, CustomStringConvertible {
 /// The folder of this package: results, scripts and other programs' sources are there, and runs name the commit of its
 /// checkout.
 package enum PackageFolder {
-    /// The nearest folder above the executable that has a manifest; without one, the working directory.
+    /// `Benchmarks` below the nearest folder above the executable that has it, with a manifest; without one, the working
+    /// directory. The executable is in the build folder of the package that has `Benchmarks` within.
     package static let url: URL = {
         let manager = FileManager.default
         var folder = (Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
             .resolvingSymlinksInPath()
         while folder.path != "/" {
             folder.deleteLastPathComponent()
-            if manager.fileExists(atPath: folder.appending(path: "Package.swift").path) { return folder }
+            let package = folder.appending(path: "Benchmarks", directoryHint: .isDirectory)
+            if manager.fileExists(atPath: package.appending(path: "Package.swift").path) { return package }
         }
         return URL(filePath: manager.currentDirectoryPath, directoryHint: .isDirectory)
     }()
