@@ -6,12 +6,9 @@ import Testing
 
 /// Invalidations while the server is asked.
 @Suite struct InvalidationTests {
-    /// Suspends until so many requests have come; a test whose time is over goes on.
+    /// Suspends until so many requests have come.
     private func requested(_ count: Int, of server: StubTransport) async throws {
-        while server.requests.count < count {
-            await pause()
-            try Task.checkCancellation()
-        }
+        try await wait(until: server.requests.count >= count)
     }
 
     @Test(.timeLimit(.minutes(1))) func anInvalidationDuringTheRepeatedLoadRepeatsItToo() async throws {

@@ -246,19 +246,19 @@ private struct CountedNote: CachedModel {
         }
         try await readOnce()
         // A thread may still be about to let go of the object.
-        for _ in 0..<100 { await pause() }
+        try await Task.sleep(for: .milliseconds(100))
         await expect(.accountInUse) { try await ModelCache.erase(account: "a", directory: directory.url) }
         gate.signal()
-        var isErased = false
-        while !isErased {
+        func isErased() async -> Bool {
             do {
                 try await ModelCache.erase(account: "a", directory: directory.url)
-                isErased = true
+                return true
             } catch {
                 #expect(error.code == .accountInUse)
-                await pause()
+                return false
             }
         }
+        try await wait(until: await isErased())
         let path = directory.url.path(percentEncoded: false)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
     }
