@@ -99,7 +99,7 @@ import Testing
                             }
                         }
                     }
-                    while saved.withLock({ $0.count }) < 40 * round { usleep(100) }
+                    try wait(until: saved.withLock { $0.count } >= 40 * round)
                     try store.close()
                     #expect(try descriptors(below: path) == [], "round \(round)")
                     others.wait()

@@ -36,8 +36,7 @@ import Testing
                     }
                 }
                 // Its last work may go on in the background, for as long as the machine is busy with other things.
-                for _ in 0..<6_000 where try openFiles(below: path) > 0 { usleep(10_000) }
-                #expect(try openFiles(below: path) == 0)
+                try wait(until: openFiles(below: path) == 0)
             }
         }
     }

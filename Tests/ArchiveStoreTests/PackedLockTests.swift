@@ -51,12 +51,7 @@ import Testing
                 wasLocked = try isLocked(path)
             }
             #expect(wasLocked)
-            var isLocked = true
-            for _ in 0..<60_000 where isLocked {
-                usleep(1_000)
-                isLocked = try self.isLocked(path)
-            }
-            #expect(!isLocked)
+            try wait(until: !isLocked(path))
         }
     }
 

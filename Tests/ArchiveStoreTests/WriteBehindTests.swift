@@ -264,7 +264,7 @@ import Testing
         }
         // The first one is being written, the others wait.
         for key in ["a", "b", "new"] { try save(2, key, in: store) }
-        while below.state.withLock({ $0.waiting.isEmpty }) { usleep(1_000) }
+        try wait(until: below.state.withLock { !$0.waiting.isEmpty })
         let isRemoved = DispatchSemaphore(value: 0)
         DispatchQueue.global().async {
             #expect(throws: StoreError.self) { try store.removeAll() }
@@ -450,7 +450,7 @@ import Testing
         }
         store.setUser(user)
         try save(0, "blocker", in: store)
-        while below.state.withLock({ $0.waiting.isEmpty }) { usleep(1_000) }
+        try wait(until: below.state.withLock { !$0.waiting.isEmpty })
         try save(1, "a", in: store)
         below.state.withLock { state in
             state.failsRemovals = true
@@ -471,7 +471,7 @@ import Testing
         let below = SlowStore()
         let store = WriteBehindStore(over: below, byteLimit: 1_000)
         try save(1, "a", in: store)
-        while below.state.withLock({ $0.waiting.isEmpty }) { usleep(1_000) }
+        try wait(until: below.state.withLock { !$0.waiting.isEmpty })
         let settled = DispatchSemaphore(value: 0)
         Thread {
             store.settle("a")

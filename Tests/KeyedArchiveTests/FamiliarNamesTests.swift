@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -113,7 +114,7 @@ private final class Title: NSObject, NSSecureCoding {
     }
 
     @Test func files() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "familiar-\(UUID().uuidString)")
+        let folder = TestDirectory.newPath()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "base.archive").path

@@ -8,7 +8,7 @@ import Testing
 @Suite(.enabled(if: GNUstep.program != nil, "run Scripts/gnustep"), .serialized)
 struct GNUstepTests {
     @Test func whatGNUstepWritesIsReadAsItWas() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "gnustep-\(UUID().uuidString)")
+        let folder = TestDirectory.newPath()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let lines = try GNUstep.run(["write", folder.path]).split(separator: "\n")
@@ -33,7 +33,7 @@ struct GNUstepTests {
         for (name, object) in GNUstep.objects() {
             let outcome = try GNUstep.outcome(name, "written") {
                 let data = try KeyedArchiver.archivedData(withRootObject: object)
-                let file = FileManager.default.temporaryDirectory.appending(path: "gnustep-\(UUID().uuidString)")
+                let file = TestDirectory.newPath()
                 try data.write(to: file)
                 defer { try? FileManager.default.removeItem(at: file) }
                 return (try GNUstep.run(["read", file.path]), GNUstepNotation.describe(object))

@@ -1,6 +1,7 @@
 import Foundation
 import ModelCacheTesting
 import Synchronization
+import TestSupport
 import Testing
 import TypedCache
 
@@ -182,15 +183,17 @@ import TypedCache
         }
         try await useOnce()
         var found: ModelSnapshot<User>?
-        repeat {
+        // A thread may still be about to let go of it.
+        func isFound() async -> Bool {
             do {
                 found = try await stage.open().stored(User.self, id: 1)
+                return true
             } catch {
-                // A thread may still be about to let go of it.
                 #expect(ModelCacheError.Code.accountInUse ~= error)
-                await Task.yield()
+                return false
             }
-        } while found == nil
+        }
+        try await wait(until: await isFound())
         #expect(found?.value.name == "a")
     }
 

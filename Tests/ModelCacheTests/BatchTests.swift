@@ -26,7 +26,7 @@ private final class CountingServer: ModelTransport {
             state.most = max(state.most, state.current)
             state.all += 1
         }
-        await pause()
+        try await Task.sleep(for: .milliseconds(1))
         state.withLock { $0.current -= 1 }
         let id = request.path.split(separator: "/").last ?? ""
         if id == "7" { return ModelResponse(status: 500) }

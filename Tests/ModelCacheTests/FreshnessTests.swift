@@ -193,7 +193,7 @@ import TypedCache
         if isBackground { _ = try await models.fetch(User.self, id: 1, .staleWhileRevalidate) }
         let tasks = (0..<8).map { _ in Task { try await models.fetch(User.self, id: 1).name } }
         await stage.server.requested(1)
-        for _ in 0..<20 { await pause() }
+        try await Task.sleep(for: .milliseconds(20))
         stage.server.release("/users/1")
         for task in tasks { #expect(try await task.value == "a") }
         await models.settle()

@@ -201,12 +201,6 @@ private enum Fetch: CaseIterable {
         stage.server.hold("/articles/2")
         let models = try await stage.open()
         let turns = models.engine.turns
-        func waiting(_ count: Int) async throws {
-            while turns.waitingCount != count {
-                await pause()
-                try Task.checkCancellation()
-            }
-        }
         _ = try await models.fetch(feed)
         try await models.remove(Article.self, id: 2)
         async let fetched = models.fetch(feed)
@@ -216,15 +210,15 @@ private enum Fetch: CaseIterable {
         await first.reached()
         // The removal of the model waits, then the second gate, then the save.
         stage.server.release("/articles/2")
-        try await waiting(1)
+        try await wait(until: turns.waitingCount == 1)
         async let secondTurn: Void = turns.run { await second.pass() }
-        try await waiting(2)
+        try await wait(until: turns.waitingCount == 2)
         async let saved: Void = models.save(Article(id: 2, title: "mine", author: Link(7)))
-        try await waiting(3)
+        try await wait(until: turns.waitingCount == 3)
         first.open()
         await second.reached()
         // The list has come after the save.
-        try await waiting(2)
+        try await wait(until: turns.waitingCount == 2)
         second.open()
         _ = try await (firstTurn, secondTurn, saved)
         #expect(try await fetched.elements.map(\.id) == [3, 2, 1])

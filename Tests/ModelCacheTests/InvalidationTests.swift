@@ -6,12 +6,9 @@ import Testing
 
 /// Invalidations during a request.
 @Suite struct InvalidationTests {
-    /// Suspends until so many requests have come, or the test's time limit has passed.
+    /// Suspends until so many requests have come.
     private func requested(_ count: Int, of server: StubTransport) async throws {
-        while server.requests.count < count {
-            await pause()
-            try Task.checkCancellation()
-        }
+        try await wait(until: server.requests.count >= count)
     }
 
     @Test(.timeLimit(.minutes(1))) func anInvalidationDuringTheRepeatedLoadRepeatsItToo() async throws {

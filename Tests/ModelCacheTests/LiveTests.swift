@@ -2,16 +2,12 @@ import Foundation
 import ModelCacheTesting
 import Observation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ModelCache
 
 @MainActor @Suite(.timeLimit(.minutes(40))) struct LiveTests {
-    /// Suspends until a condition holds; the suite's time limit ends it otherwise.
-    private func wait(until condition: () -> Bool) async throws {
-        while !condition() { try await Task.sleep(for: .milliseconds(1)) }
-    }
-
     private func memory(_ server: StubTransport) async throws -> ModelCache {
         try await ModelCache.inMemory(types: [User.self, Article.self, Comment.self], transport: server)
     }
@@ -24,9 +20,9 @@ import Testing
         #expect(live.value?.name == "Ada" && !live.isLoading, "memory is read at once")
         #expect(live.snapshot?.freshness.isFresh == true)
         try await models.save(User(id: 1, name: "Grace", bio: "b"))
-        try await wait { live.value?.name == "Grace" }
+        try await wait(until: live.value?.name == "Grace")
         let absent = models.live(Link<User>(2))
-        try await wait { !absent.isLoading }
+        try await wait(until: !absent.isLoading)
         #expect(absent.value == nil && absent.error == nil)
         #expect(server.requests.isEmpty)
     }
@@ -51,7 +47,7 @@ import Testing
             #expect((one.value == nil) == isOnDisk)
             #expect(several.values.count == (isOnDisk ? 0 : 2))
             #expect(list.elements.count == (isOnDisk ? 0 : 1))
-            try await wait { one.value != nil && several.values.count == 2 && list.elements.count == 1 }
+            try await wait(until: one.value != nil && several.values.count == 2 && list.elements.count == 1)
         }
         // With changes that are not confirmed.
         try await models.change {
@@ -125,16 +121,16 @@ import Testing
         )
         let models = try await memory(server)
         let live = models.live(Feed(topic: "swift"))
-        try await wait { !live.isLoading }
+        try await wait(until: !live.isLoading)
         #expect(live.elements.isEmpty && live.freshness == nil && !live.hasMore)
         await live.load()
         #expect(live.elements.map(\.title) == ["a"] && live.hasMore && live.freshness?.isFresh == true)
         await live.loadMore()
         #expect(live.elements.map(\.title) == ["a", "b"] && !live.hasMore)
         try await models.change { $0.update(Article.self, id: 1) { $0.title = "c" } }
-        try await wait { live.elements.map(\.title) == ["c", "b"] }
+        try await wait(until: live.elements.map(\.title) == ["c", "b"])
         try await models.remove(Article.self, id: 2)
-        try await wait { live.holes == [2] }
+        try await wait(until: live.holes == [2])
         #expect(live.elements.map(\.title) == ["c"])
         server.fail("/articles")
         server.fail("/articles?topic=swift")
@@ -147,7 +143,7 @@ import Testing
         let models = try await memory(StubTransport())
         try await models.save(User(id: 1, name: "Grace", bio: "b"))
         let live = models.live(User.self, id: 1)
-        try await wait { live.value != nil }
+        try await wait(until: live.value != nil)
         let changes = Mutex(0)
         withObservationTracking {
             _ = live.value
@@ -157,25 +153,25 @@ import Testing
         await live.load()
         #expect(changes.withLock { $0 } == 0, "it shows what it has shown before")
         try await models.save(User(id: 1, name: "Ada", bio: "b"))
-        try await wait { changes.withLock { $0 } == 1 }
-        try await wait { live.value?.name == "Ada" }
+        try await wait(until: changes.withLock { $0 } == 1)
+        try await wait(until: live.value?.name == "Ada")
     }
 
     @Test func aChangeThatIsTakenBackShowsAndGoes() async throws {
         let models = try await memory(StubTransport())
         try await models.save(User(id: 1, name: "a", bio: "b"))
         let live = models.live(User.self, id: 1)
-        try await wait { live.value != nil }
+        try await wait(until: live.value != nil)
         struct Refused: Error {}
         await #expect(throws: Refused.self) {
             try await models.change {
                 $0.update(User.self, id: 1) { $0.name = "c" }
             } sending: {
-                try await wait { live.value?.name == "c" && live.snapshot?.isChanging == true }
+                try await wait(until: live.value?.name == "c" && live.snapshot?.isChanging == true)
                 throw Refused()
             }
         }
-        try await wait { live.value?.name == "a" && live.snapshot?.isChanging == false }
+        try await wait(until: live.value?.name == "a" && live.snapshot?.isChanging == false)
     }
 
     @Test func nothingIsRetainedByFollowing() async throws {
@@ -188,12 +184,12 @@ import Testing
             let list = models.live(Feed(topic: "swift"))
             gone = live
             goneList = list
-            try await wait { live.value != nil && !list.isLoading }
+            try await wait(until: live.value != nil && !list.isLoading)
             #expect(models.engine.bus.observedCount == 2)
         }
         #expect(gone == nil)
         #expect(goneList == nil)
-        try await wait { models.engine.bus.observedCount == 0 }
+        try await wait(until: models.engine.bus.observedCount == 0)
     }
 
     @Test func aClosedCacheLeavesTheLastSnapshotAnErasedOneNone() async throws {
@@ -202,9 +198,9 @@ import Testing
             let models = try await stage.open()
             try await models.save(User(id: 1, name: "a", bio: "b"))
             let live = models.live(User.self, id: 1)
-            try await wait { live.value != nil }
+            try await wait(until: live.value != nil)
             if erases { try await models.erase() } else { try await models.close() }
-            try await wait { live.isEnded }
+            try await wait(until: live.isEnded)
             #expect((live.value == nil) == erases)
             await live.load()
             #expect(live.error?.code == .closed)
@@ -224,6 +220,6 @@ import Testing
         await load.value
         #expect(live.error == nil)
         server.release("/users/1")
-        try await wait { !live.isLoading }
+        try await wait(until: !live.isLoading)
     }
 }

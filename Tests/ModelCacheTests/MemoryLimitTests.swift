@@ -79,8 +79,7 @@ private final class Ended: Sendable {
 
     /// Waits until a condition holds, and expects it: the tasks of a call that has returned are released soon after.
     private func expect(_ comment: String, _ condition: () -> Bool) async {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
-        while !condition(), ContinuousClock.now < deadline { await pause() }
+        try? await wait(until: condition())
         #expect(condition(), "\(comment): \(living) models")
     }
 
@@ -139,18 +138,18 @@ private final class Ended: Sendable {
             }
         }
         let live = await models.live(Self.lists[0])
-        while await live.elements.isEmpty { await pause() }
-        while seen.count < 2 * Self.count { await pause() }
+        try await wait(until: await !live.elements.isEmpty)
+        try await wait(until: seen.count >= 2 * Self.count)
         #expect(living >= Self.count, "observers hold the latest snapshot, which memory alone does not")
 
         for task in looping + kept { task.cancel() }
         for task in looping { await task.value }
-        while ended.count.load(ordering: .relaxed) < kept.count { await pause() }
+        try await wait(until: ended.count.load(ordering: .relaxed) >= kept.count)
         for list in Self.lists {
             list.answer(to: server, version: 2)
             _ = try await models.fetch(list, .reload)
         }
-        while await live.elements.first?.part.version != 2 { await pause() }
+        try await wait(until: await live.elements.first?.part.version == 2)
         await models.flush()
         await expect("of the first version") { !seen.isLiving }
         await expect("with the snapshot of the live list alone") { living <= Self.limit + Records.length }

@@ -67,7 +67,7 @@ import TypedCache
             for await _ in models.updates(of: User.self, id: 1) { count += 1 }
             return count
         }
-        while models.observedCount == 0 { await pause() }
+        try await wait(until: models.observedCount != 0)
         task.cancel()
         _ = await task.value
         #expect(models.observedCount == 0)

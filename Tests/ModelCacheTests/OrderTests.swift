@@ -14,7 +14,7 @@ private final class EndlessServer: ModelTransport {
 
     func send(_ request: ModelRequest) async throws -> ModelResponse {
         requestCount.add(1, ordering: .relaxed)
-        while !Task.isCancelled { await pause() }
+        try? await Task.sleep(for: .seconds(3_600))
         cancelledCount.add(1, ordering: .relaxed)
         throw CancellationError()
     }
@@ -77,9 +77,9 @@ private final class OvertakingServer: ModelTransport {
         let server = EndlessServer()
         let models = try await ModelCache.inMemory(types: [User.self], transport: server)
         let tasks = (0..<10).map { _ in Task { try await models.fetch(User.self, id: 1) } }
-        while server.requestCount.load(ordering: .relaxed) == 0 { await pause() }
+        try await wait(until: server.requestCount.load(ordering: .relaxed) != 0)
         for task in tasks { task.cancel() }
-        while server.cancelledCount.load(ordering: .relaxed) == 0 { await pause() }
+        try await wait(until: server.cancelledCount.load(ordering: .relaxed) != 0)
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         #expect(server.requestCount.load(ordering: .relaxed) == 1)
     }

@@ -7,13 +7,6 @@ import TypedCache
 
 /// Changes by the program that wait for their turns.
 @Suite(.timeLimit(.minutes(1))) struct TurnTests {
-    private func waiting(_ count: Int, _ turns: Turns) async throws {
-        while turns.waitingCount != count {
-            await pause()
-            try Task.checkCancellation()
-        }
-    }
-
     /// The one that was called later stays, as it would if no merge were under way.
     @Test(arguments: ["save", "remove", "change"]) func aCallBehindAChangeThatWaitsForItsTurnIsNotLost(
         kind: String
@@ -25,7 +18,7 @@ import TypedCache
         async let merge: Void = turns.run { await gate.pass() }
         await gate.reached()
         async let changed: Void = models.change { $0.update(User.self, id: 1) { $0.bio = "edited" } }
-        try await waiting(1, turns)
+        try await wait(until: turns.waitingCount == 1)
         async let later: Void = {
             switch kind {
             case "save": try await models.save(User(id: 1, name: "pushed", bio: "pushed"))
@@ -33,7 +26,7 @@ import TypedCache
             default: try await models.change { $0.update(User.self, id: 1) { $0.name = "renamed" } }
             }
         }()
-        try await waiting(2, turns)
+        try await wait(until: turns.waitingCount == 2)
         gate.open()
         _ = try await (merge, changed, later)
         let expected = [
@@ -55,9 +48,9 @@ import TypedCache
         async let merge: Void = turns.run { await gate.pass() }
         await gate.reached()
         async let saved: Void = models.save(User(id: 1, name: "pushed", bio: "b"))
-        try await waiting(1, turns)
+        try await wait(until: turns.waitingCount == 1)
         async let fetched = models.fetch(User.self, id: 1, .reload)
-        try await waiting(2, turns)
+        try await wait(until: turns.waitingCount == 2)
         gate.open()
         _ = try await (merge, saved)
         #expect(try await fetched.name == "server")

@@ -9,13 +9,6 @@ import Testing
     private static let unkept: ModelHeaders = ["Cache-Control": "no-store"]
     private let feed = Feed(topic: "swift")
 
-    private func wait(until condition: () -> Bool) async throws {
-        while !condition() {
-            await pause()
-            try Task.checkCancellation()
-        }
-    }
-
     private func answer(_ server: StubTransport, _ page: String, ids: [Int], next: String?, headers: ModelHeaders) {
         let items = ids.map { #"{"id": \#($0), "title": "t", "author": 7}"# }.joined(separator: ", ")
         let next = next.map { ", \"next\": \"\($0)\"" } ?? ""
@@ -37,7 +30,7 @@ import Testing
         await live.reload()
         #expect(live.value?.name == "second")
         try await models.save(User(id: 1, name: "saved", bio: "b"))
-        try await wait { live.value?.name == "saved" }
+        try await wait(until: live.value?.name == "saved")
         await live.reload()
         #expect(live.value?.name == "second")
         stage.server.answerUser(1, "kept")
@@ -76,11 +69,11 @@ import Testing
         try await models.change {
             $0.update(User.self, id: 1) { $0.name = "edited" }
         } sending: {
-            try await wait { shown == "edited" }
+            try await wait(until: shown == "edited")
             if isOneOfSeveral { await several.reload() } else { await live.reload() }
             #expect(shown == "edited")
         }
-        try await wait { shown == "edited" }
+        try await wait(until: shown == "edited")
     }
 
     @Test func itGoesWhereTheServerHasTheModelNoMore() async throws {
@@ -116,7 +109,7 @@ import Testing
         await live.load()
         #expect(live.values.map(\.name) == ["a", "b"])
         try await models.save(User(id: 1, name: "saved", bio: "b"))
-        try await wait { live.values.map(\.name) == ["saved"] }
+        try await wait(until: live.values.map(\.name) == ["saved"])
     }
 
     @Test func aLiveListShowsThem() async throws {
@@ -133,7 +126,7 @@ import Testing
         await live.loadMore()
         #expect(live.elements.map(\.id) == [2, 3])
         try await models.change { $0.update(Article.self, id: 2) { $0.title = "new" } }
-        try await wait { live.elements.map(\.title) == ["new"] }
+        try await wait(until: live.elements.map(\.title) == ["new"])
     }
 
     @Test func aLiveListShowsUnconfirmedChangesOverThem() async throws {
@@ -147,7 +140,7 @@ import Testing
         try await models.change {
             $0.remove(id: 1, from: feed)
         } sending: {
-            try await wait { live.elements.map(\.id) == [2] }
+            try await wait(until: live.elements.map(\.id) == [2])
             await live.reload()
             #expect(live.elements.map(\.id) == [2])
             await live.loadMore()

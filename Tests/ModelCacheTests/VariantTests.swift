@@ -69,10 +69,7 @@ private final class LanguageServer: ModelTransport {
     }
 
     private func requested(_ count: Int) async throws {
-        while server.requests.count < count {
-            await pause()
-            try Task.checkCancellation()
-        }
+        try await wait(until: server.requests.count >= count)
     }
 
     @Test(arguments: ["one", "several", "list"])

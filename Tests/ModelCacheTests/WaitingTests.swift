@@ -1,6 +1,7 @@
 import Foundation
 import ModelCache
 import ModelCacheTesting
+import TestSupport
 import Testing
 import TypedCache
 
@@ -95,7 +96,7 @@ import TypedCache
         await stage.server.requested(1)
         stage.server.release(Self.user)
         await models.settled()
-        while stage.failures.all.isEmpty { await Task.yield() }
+        try await wait(until: !stage.failures.all.isEmpty)
         #expect(stage.failures.all.map(\.status) == [403])
         // In time, the fetch throws it.
         await expect(.status) {

@@ -127,7 +127,7 @@ struct RoundTripTests {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else {
             return print("no python3: skipped")
         }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let folder = TestDirectory.newPath()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         for seed in 0..<20 {

@@ -146,28 +146,21 @@ package final class RedisCluster: Sendable {
             do {
                 try join(servers, connections, masters: masters)
                 return servers
-            } catch is RedisClusterError {
+            } catch is Ended, is WaitError {
                 // Another process has the port of one's bus, or has answered there: other ports may do.
             }
         }
     }
 
-    private enum RedisClusterError: Error { case ended, takesTooLong }
+    private struct Ended: Error {}
 
     private static func join(_ servers: [RedisServer], _ connections: [RedisConnection], masters: Int) throws {
         func ask(_ index: Int, _ command: RedisCommand) throws -> RedisValue {
             guard let value = try? connections[index].sendAndWait([command]).first else {
-                throw RedisClusterError.ended
+                throw Ended()
             }
             if case .error(let error) = value { throw error }
             return value
-        }
-        func wait(_ body: () throws -> Bool) throws {
-            let end = ContinuousClock.now + .seconds(120)
-            while try !body() {
-                if .now > end { throw RedisClusterError.takesTooLong }
-                usleep(5_000)
-            }
         }
         for index in 0..<masters {
             let first = index * HashSlot.count / masters
@@ -180,22 +173,23 @@ package final class RedisCluster: Sendable {
         }
         let identifier = try ask(0, ["CLUSTER", "MYID"]).text ?? ""
         for index in masters..<servers.count {
-            try wait { try ask(index, ["CLUSTER", "NODES"]).text?.contains(identifier) == true }
+            try wait(until: ask(index, ["CLUSTER", "NODES"]).text?.contains(identifier) == true)
             // Refused until the master's part is known.
-            try wait { (try? ask(index, ["CLUSTER", "REPLICATE", .text(identifier)])) != nil }
-            try wait { try ask(index, ["INFO", "replication"]).text?.contains("master_link_status:up") == true }
+            try wait(until: (try? ask(index, ["CLUSTER", "REPLICATE", .text(identifier)])) != nil)
+            try wait(until: ask(index, ["INFO", "replication"]).text?.contains("master_link_status:up") == true)
         }
         for index in servers.indices {
-            try wait {
+            func isUp() throws -> Bool {
                 let text = try ask(index, ["CLUSTER", "INFO"]).text ?? ""
                 return text.contains("cluster_state:ok") && text.contains("cluster_slots_ok:\(HashSlot.count)\r")
                     && text.contains("cluster_known_nodes:\(servers.count)\r")
             }
-            try wait {
-                // A master knows its replicas by their own word.
+            // A master knows its replicas by their own word.
+            func knowsReplicas() throws -> Bool {
                 let count = try ask(index, ["CLUSTER", "NODES"]).text?.components(separatedBy: "slave").count ?? 1
                 return count - 1 == servers.count - masters
             }
+            try wait(until: isUp() && knowsReplicas())
         }
     }
 }

@@ -21,7 +21,7 @@ package final class RedisServer: Sendable {
         guard isInstalled,
             let (process, socket) = try? launch(0, ["--tls-port", "0"], in: directory.url)
         else { return false }
-        while process.isRunning, !FileManager.default.fileExists(atPath: socket) { usleep(1_000) }
+        try? wait(until: !process.isRunning || FileManager.default.fileExists(atPath: socket))
         defer { process.terminate() }
         return process.isRunning
     }()
@@ -63,7 +63,7 @@ package final class RedisServer: Sendable {
         while true {
             let port = UInt16.random(in: ports)
             let (new, socket) = try Self.launch(port, arguments, in: directory.url)
-            while new.isRunning, !FileManager.default.fileExists(atPath: socket) { usleep(1_000) }
+            try wait(until: !new.isRunning || FileManager.default.fileExists(atPath: socket))
             guard new.isRunning else { continue }
             self.port = port
             process.withLock { $0 = new }
@@ -109,21 +109,16 @@ package final class RedisServer: Sendable {
     /// As ``start()``, but blocks.
     package func startAgain() throws {
         let (new, socket) = try Self.launch(port, arguments, in: directory.url)
-        while !FileManager.default.fileExists(atPath: socket) {
-            guard new.isRunning else { throw ServerError() }
-            usleep(1_000)
-        }
+        try wait(until: !new.isRunning || FileManager.default.fileExists(atPath: socket))
+        guard new.isRunning else { throw ServerError() }
         process.withLock { $0 = new }
     }
 
     /// Starts a server and waits until it listens; `nil` if it ends first, as it does when another one has the port.
     private static func start(_ port: UInt16, _ arguments: [String], in directory: URL) async throws -> Process? {
         let (new, socket) = try launch(port, arguments, in: directory)
-        while !FileManager.default.fileExists(atPath: socket) {
-            guard new.isRunning else { return nil }
-            await pause()
-        }
-        return new
+        try await wait(until: !new.isRunning || FileManager.default.fileExists(atPath: socket))
+        return new.isRunning ? new : nil
     }
 
     private static func launch(
@@ -137,6 +132,7 @@ package final class RedisServer: Sendable {
         if FileManager.default.fileExists(atPath: socket) { try FileManager.default.removeItem(atPath: socket) }
         let new = Process()
         new.executableURL = executable
+        new.currentDirectoryURL = directory
         let isEncrypted = arguments.contains("--tls-cert-file")
         new.arguments =
             (isEncrypted ? ["--port", "0", "--tls-port", "\(port)"] : ["--port", "\(port)"])

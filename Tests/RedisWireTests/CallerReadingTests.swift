@@ -98,7 +98,7 @@ import Testing
                 settings.timeouts.silence = .seconds(3_600)
             }
             for _ in 0..<2 { #expect(try await connection.insist(["PING"]).text == "OK") }
-            await connection.isReadByCallers()
+            try await connection.isReadByCallers()
             return connection
         }
 
@@ -112,7 +112,7 @@ import Testing
             let script = try Script([Self.ok, Self.ok, answer])
             let connection = try await connection(script, events)
             #expect(try await connection.send(["PING"]).text == "third")
-            let messages = await events.wait(for: 1) { $0.messages }
+            let messages = try await events.wait(for: 1) { $0.messages }
             #expect(messages.map { $0.map(\.text) } == [["a", "b"]])
             #expect(try connection.sendAndWait([["PING"]])[0].text == "OK")
             #expect(events.failures.isEmpty)
@@ -125,7 +125,7 @@ import Testing
             let script = try Script([Self.ok, Self.ok, answer])
             let connection = try await connection(script, events)
             #expect(try await connection.send(["PING"]).text == "third")
-            let failures = await events.wait(for: 1) { $0.failures }
+            let failures = try await events.wait(for: 1) { $0.failures }
             #expect(failures[0].code == .malformed)
             #expect(try await connection.insist(["PING"]).text == "OK")
         }
@@ -137,14 +137,14 @@ import Testing
             let events = EventLog()
             let connection = try await connection(script, events)
             for number in 1...5 { #expect(try await answer().text == "\(number)") }
-            if round % 3 == 2 { await pause() }
+            if round % 3 == 2 { try await Task.sleep(for: .milliseconds(1)) }
             // The connection ends with this call, or before: then the next one serves, and the script goes on there.
             do throws(RedisError) {
                 #expect(try await answer().text != "more")
             } catch {
                 #expect(!error.mayHaveRun)
             }
-            #expect(await events.wait(for: 1) { $0.failures }[0].code == .malformed)
+            #expect(try await events.wait(for: 1) { $0.failures }[0].code == .malformed)
             func answer() async throws(RedisError) -> RedisValue {
                 let commands: [RedisCommand] = [["PING"]]
                 if round.isMultiple(of: 2) { return try await connection.send(commands)[0] }
@@ -168,7 +168,7 @@ import Testing
             let connection = try await connection(script, events)
             // The first of them wakes the thread, for its deadline.
             for _ in 0..<8 { #expect(try await connection.send(["PING"]).text == "OK") }
-            #expect(await events.wait(for: 1) { $0.failures }[0].code == .connectionLost)
+            #expect(try await events.wait(for: 1) { $0.failures }[0].code == .connectionLost)
             #expect(try await connection.insist(["PING"]).text == "OK")
         }
 
@@ -213,7 +213,7 @@ import Testing
             }
             #expect(listeners.allSatisfy { !$0.inbox.isReadByCallers.load(ordering: .relaxed) })
             #expect(try await listeners[0].send(["PUBLISH", "news", "b"]).integer == 1)
-            #expect(await events.wait(for: 2) { $0.messages }[1].map(\.text) == ["message", "news", "b"])
+            #expect(try await events.wait(for: 2) { $0.messages }[1].map(\.text) == ["message", "news", "b"])
         }
 
         // MARK: Many callers
@@ -256,8 +256,8 @@ import Testing
 
     extension RedisConnection {
         /// Waits until callers read their answers.
-        fileprivate func isReadByCallers() async {
-            while !inbox.isReadByCallers.load(ordering: .relaxed) { await pause() }
+        fileprivate func isReadByCallers() async throws {
+            try await wait(until: inbox.isReadByCallers.load(ordering: .relaxed))
         }
     }
 #endif

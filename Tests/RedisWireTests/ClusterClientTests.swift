@@ -83,9 +83,9 @@ struct ClusterClientTests {
                     let from = (source + round) % 3
                     let to = (source + round + 1) % 3
                     try await cluster.beginMoving(slot, from: from, to: to)
-                    for _ in 0..<20 { await pause() }
+                    try await Task.sleep(for: .milliseconds(20))
                     // Not all at once: scripts with two keys find one of them gone.
-                    while try await cluster.moveKeys(of: slot, from: from, to: to, atMost: 1) > 0 { await pause() }
+                    try await wait(until: await cluster.moveKeys(of: slot, from: from, to: to, atMost: 1) == 0)
                     try await cluster.endMoving(slot, to: to)
                 }
             }
@@ -115,7 +115,7 @@ struct ClusterClientTests {
         #expect(client.statistics.asked == 1 && client.statistics.delayed == 0)
         async let both = client.send(["EVAL", "return redis.call('GET',KEYS[1])", 2, "{tag}1", "{tag}2"])
         // Counted when the call ends, and it ends behind the move.
-        for _ in 0..<20 { await pause() }
+        try await Task.sleep(for: .milliseconds(20))
         try await cluster.moveKeys(of: slot, from: source, to: target)
         try await cluster.endMoving(slot, to: target)
         #expect(try await both.text == "one")
@@ -165,13 +165,13 @@ struct ClusterClientTests {
             if case .lost(let error) = event { losses.withLock { $0.append(error.message) } }
         }
         defer { tracked.close() }
-        while !tracked.isWhole { await pause() }
+        try await wait(until: tracked.isWhole)
         let slot = HashSlot(ofKey: "tag".utf8)
         let source = cluster.firstMaster(of: slot)
         try await cluster.beginMoving(slot, from: source, to: (source + 1) % 3)
         try await cluster.endMoving(slot, to: (source + 1) % 3)
         while tracked.statistics.moved == 0 { _ = try await tracked.send([["GET", "{tag}"]]) }
-        while !losses.withLock({ $0.contains("Slots of the cluster have moved.") }) { await pause() }
+        try await wait(until: losses.withLock({ $0.contains("Slots of the cluster have moved.") }))
     }
 
     /// Nothing is kept of the answers of a master that does not tell of changes.
@@ -191,7 +191,7 @@ struct ClusterClientTests {
             }
         }
         defer { tracked.close() }
-        while areHeard, !tracked.isWhole { await pause() }
+        if areHeard { try await wait(until: tracked.isWhole) }
         let keys = (0..<20).map { "key\($0)" }
         _ = try await tracked.send(keys.prefix(10).map { ["GET", .text($0)] })
         _ = try tracked.sendAndWait(keys.suffix(10).map { ["GET", .text($0)] })
@@ -203,19 +203,22 @@ struct ClusterClientTests {
         let client = ClusterClient(cluster) { $0.timeouts.soft = .seconds(2) }
         let keys = (0..<20).map { "key \($0)" }
         /// All of them are answered at some time; a busy machine may be late with some.
-        func texts(_ commands: [RedisCommand]) async -> [String] {
-            while true {
-                let texts = ((try? await client.send(commands)) ?? []).compactMap(\.text)
-                if texts.count == commands.count { return texts }
+        func texts(_ commands: [RedisCommand]) async throws -> [String] {
+            var texts: [String] = []
+            func areAnswered() async -> Bool {
+                texts = ((try? await client.send(commands)) ?? []).compactMap(\.text)
+                return texts.count == commands.count
             }
+            try await wait(until: await areAnswered())
+            return texts
         }
-        _ = await texts(keys.map { ["SET", .text($0), "old"] })
+        _ = try await texts(keys.map { ["SET", .text($0), "old"] })
         for index in 0..<3 { _ = try? await cluster.ask(index, ["WAIT", 1, 1_000]) }
         cluster.servers[0].kill()
         // By then all is as it was.
-        let answers = await texts(keys.map { ["SET", .text($0), "new", "XX"] })
+        let answers = try await texts(keys.map { ["SET", .text($0), "new", "XX"] })
         #expect(answers.allSatisfy { $0 == "OK" })
-        let values = await texts(keys.map { ["GET", .text($0)] })
+        let values = try await texts(keys.map { ["GET", .text($0)] })
         #expect(values.allSatisfy { $0 == "new" })
         #expect(client.topology?.masters.contains(cluster.endpoints[0]) == false)
     }
@@ -224,12 +227,13 @@ struct ClusterClientTests {
     @Test func aStoppedNodeCostsItsOwnKeysOnly() async throws {
         let cluster = try await RedisCluster()
         let client = ClusterClient(cluster) { $0.timeouts.soft = .milliseconds(500) }
-        while client.topology == nil { await pause() }
+        try await wait(until: client.topology != nil)
         let keys = (0..<20).map { "key \($0)" }
-        var values: [RedisValue] = []
-        while values.isEmpty || values.contains(where: { $0.text != "OK" }) {
-            values = (try? await client.send(keys.map { ["SET", .text($0), .text($0)] })) ?? []
+        func areSaved() async -> Bool {
+            (try? await client.send(keys.map { ["SET", .text($0), .text($0)] }))?.allSatisfy { $0.text == "OK" }
+                == true
         }
+        try await wait(until: await areSaved())
         try await cluster.servers[1].stopped {
             let isStopped = keys.map { cluster.firstMaster(of: HashSlot(ofKey: $0.utf8)) == 1 }
             let gets = keys.map { RedisCommand(["GET", .text($0)]) }
@@ -248,7 +252,7 @@ struct ClusterClientTests {
                 #expect(round < 7)
             }
         }
-        while try await client.send(keys.map { ["GET", .text($0)] }).map(\.text) != keys { await pause() }
+        try await wait(until: await client.send(keys.map { ["GET", .text($0)] }).map(\.text) == keys)
     }
 
     @Test func aServerWithoutClusterIsRefused() async throws {

@@ -106,17 +106,12 @@ struct ClusterTLSTests {
             nodeTimeout: .seconds(1)
         )
         let client = client(cluster) { $0.timeouts.soft = .seconds(2) }
-        var isWhole = false
-        /// Saves again and again, until all nodes have answered.
-        func save(_ value: String) async {
-            isWhole = false
-            while !isWhole {
-                isWhole = (try? await client.send(Self.sets(value)))?.allSatisfy { $0.text == "OK" } == true
-            }
+        func isSaved(_ value: String) async -> Bool {
+            (try? await client.send(Self.sets(value)))?.allSatisfy { $0.text == "OK" } == true
         }
-        await save("old")
+        try await wait(until: await isSaved("old"))
         cluster.servers[0].kill()
-        await save("new")
+        try await wait(until: await isSaved("new"))
         #expect(try await client.send(Self.gets).allSatisfy { $0.text == "new" })
         #expect(client.topology?.masters.contains(.tcp(host: "127.0.0.1", port: cluster.servers[3].port)) == true)
     }
@@ -140,9 +135,9 @@ struct ClusterTLSTests {
                 changed.withLock { $0.formUnion(keys.map { String(decoding: $0, as: UTF8.self) }) }
             }
         }
-        while !tracked.isWhole { await pause() }
+        try await wait(until: tracked.isWhole)
         _ = try await client(cluster).send(Self.sets("value"))
-        while changed.withLock({ $0.count }) < Self.keys.count { await pause() }
+        try await wait(until: changed.withLock({ $0.count }) >= Self.keys.count)
         tracked.close()
     }
 
@@ -156,7 +151,7 @@ struct ClusterTLSTests {
         let byNode = Dictionary(grouping: Self.keys) { cluster.firstMaster(of: HashSlot(ofKey: $0.utf8)) }
         for index in [0, 2] {
             for key in byNode[index] ?? [] {
-                while (try? await client.send(["SET", .text(key), "value"]))?.text != "OK" { await pause() }
+                try await wait(until: (try? await client.send(["SET", .text(key), "value"]))?.text == "OK")
             }
         }
         // The seed has that certificate and is trusted by its name, but the cluster names its address.

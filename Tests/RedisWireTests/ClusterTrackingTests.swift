@@ -186,23 +186,22 @@ struct ClusterTrackingTests {
         ) { news.take($0) }
         let early = try await client.send(["GET", "p:early"])
         #expect(early == .null)
-        while !client.isWhole { await pause() }
+        try await wait(until: client.isWhole)
         let keys = (0..<30).map { "p:\($0)" }
         _ = try await client.send(keys.map { ["SET", .text($0), "own"] })
         #expect(news.unheard.isDisjoint(with: keys))
         let other = ClusterClient(cluster)
         _ = try await other.send(keys.map { ["SET", .text($0), "other"] })
-        while !news.changed.isSuperset(of: keys) { await pause() }
+        try await wait(until: news.changed.isSuperset(of: keys))
         // A master that was cut off is heard of no longer, until it is connected to again.
         let lossCount = news.lossCount
         let master = cluster.firstMaster(of: HashSlot(ofKey: keys[0].utf8))
         try await cluster.ask(master, ["CLIENT", "KILL", "TYPE", "normal"])
-        while news.lossCount == lossCount { await pause() }
-        var answer: RedisValue?
-        while answer == nil { answer = try? await client.send(["GET", .text(keys[0])]) }
-        while !client.isWhole { await pause() }
+        try await wait(until: news.lossCount != lossCount)
+        try await wait(until: (try? await client.send(["GET", .text(keys[0])])) != nil)
+        try await wait(until: client.isWhole)
         _ = try await other.send([["SET", .text(keys[0] + "+{\(keys[0])}"), "again"]])
-        while !news.changed.contains(keys[0] + "+{\(keys[0])}") { await pause() }
+        try await wait(until: news.changed.contains(keys[0] + "+{\(keys[0])}"))
     }
 
     private final class News: Sendable {

@@ -17,7 +17,7 @@ struct ConnectionFaultTests {
         let hasty = try RedisConnection(server.endpoint, events) { $0.timeouts.soft = .milliseconds(50) }
         _ = try await connection.send(["PING"])
         _ = try await hasty.insist(["PING"])
-        await server.stopped {
+        try await server.stopped {
             for number in 0..<3 {
                 var mayHaveRun = false
                 // On a busy machine the time may be over before the command is written.
@@ -28,7 +28,7 @@ struct ConnectionFaultTests {
                 }
             }
             let waiting = Task { await connection.error(of: ["ECHO", "cancelled"]) }
-            await pause()
+            try await Task.sleep(for: .milliseconds(1))
             waiting.cancel()
             #expect(await waiting.value?.code == .cancelled)
         }
@@ -82,7 +82,7 @@ struct ConnectionFaultTests {
                 client.close()
             }
         }
-        _ = await events.wait(for: 5) { $0.greetings }
+        _ = try await events.wait(for: 5) { $0.greetings }
         var count = 0
         // Until none comes for some time: after 15 of them the pause is half a minute.
         while count < events.greetings.count, count < 40 {
@@ -102,11 +102,11 @@ struct ConnectionFaultTests {
             settings.timeouts.connect = .milliseconds(500)
         }
         _ = try await connection.insist(["PING"])
-        await server.stopped {
+        try await server.stopped {
             let error = await connection.error(of: ["PING"])
             #expect(error?.code == .connectionLost && error?.mayHaveRun == true)
             // A stopped server accepts connections, and does not greet.
-            _ = await events.wait(for: 3) { $0.failures }
+            _ = try await events.wait(for: 3) { $0.failures }
         }
         #expect(try await connection.insist(["ECHO", "again"]).text == "again")
     }
@@ -121,7 +121,7 @@ struct ConnectionFaultTests {
         }
         _ = try await connection.insist(["PING"])
         let count = events.failures.count
-        await server.stopped { _ = await events.wait(for: count + 1) { $0.failures } }
+        try await server.stopped { _ = try await events.wait(for: count + 1) { $0.failures } }
         _ = try await connection.insist(["PING"])
     }
 
@@ -133,12 +133,12 @@ struct ConnectionFaultTests {
             _ = try await connection.insist(["SET", "k", .integer(round)])
             server.signal(SIGSTOP)
             async let lost = connection.error(of: ["GET", "k"])
-            await pause()
+            try await Task.sleep(for: .milliseconds(1))
             server.kill()
             // A busy machine may begin the call only once the server is dead.
             let code = await lost?.code
             #expect(code == .connectionLost || code == .notConnected)
-            _ = await events.wait(for: round + 1) { $0.failures }
+            _ = try await events.wait(for: round + 1) { $0.failures }
             #expect(await connection.error(of: ["PING"]) != nil)
             try await server.start()
             // It keeps nothing.
@@ -187,7 +187,7 @@ struct ConnectionFaultTests {
                         } catch {
                             #expect(mayFail && [.connectionLost, .notConnected].contains(error.code))
                             if !error.mayHaveRun { most -= 1 }
-                            await pause()
+                            try? await Task.sleep(for: .milliseconds(1))
                         }
                     }
                     await #expect(throws: Never.self) {
@@ -227,7 +227,7 @@ struct ConnectionFaultTests {
         let connection = try RedisConnection(server.endpoint, events) {
             $0.credentials = RedisCredentials(user: nil, password: "geheim")
         }
-        let failures = await events.wait(for: 1) { $0.failures }
+        let failures = try await events.wait(for: 1) { $0.failures }
         #expect(failures[0].code == .refused && failures[0].message.contains("knows no HELLO"))
         #expect(!failures[0].message.contains("geheim"))
         connection.close()
@@ -242,7 +242,7 @@ struct ConnectionFaultTests {
         defer { proxy.end() }
         let events = EventLog()
         let connection = try RedisConnection(proxy.endpoint, events)
-        let failures = await events.wait(for: 1) { $0.failures }
+        let failures = try await events.wait(for: 1) { $0.failures }
         #expect(failures[0].code == .refused)
         _ = try await connection.insist(["PING"])
     }
@@ -257,7 +257,7 @@ struct ConnectionFaultTests {
         _ = try await connection.insist(["PING"])
         proxy.fault = .replace(Array(reply.utf8))
         async let answer = connection.error(of: ["ECHO", "x"])
-        let failures = await events.wait(for: 1) { $0.failures }
+        let failures = try await events.wait(for: 1) { $0.failures }
         #expect(failures[0].code == .malformed || reply.hasPrefix("?"), "\(failures[0])")
         _ = await answer
         #expect(try await connection.insist(["ECHO", "y"]).text == "y")
@@ -276,7 +276,7 @@ struct ConnectionFaultTests {
         let count = events.failures.count
         proxy.fault = .stall
         #expect(await connection.error(of: ["PING"])?.code == .connectionLost)
-        _ = await events.wait(for: count + 2) { $0.failures }
+        _ = try await events.wait(for: count + 2) { $0.failures }
         proxy.fault = .none
         _ = try await connection.insist(["PING"])
     }

@@ -126,7 +126,7 @@ struct TLSTests {
         // An encrypted record that was written without the key.
         proxy.fault = .replace([23, 3, 3, 0, 24] + Array(repeating: 7, count: 24))
         #expect(await connection.error(of: ["PING"])?.code == .connectionLost)
-        #expect(await events.wait(for: 1) { $0.failures }[0].code == .connectionLost)
+        #expect(try await events.wait(for: 1) { $0.failures }[0].code == .connectionLost)
         #expect(try await connection.insist(["ECHO", "again"]).text == "again")
     }
 
@@ -140,7 +140,7 @@ struct TLSTests {
         let alert: [UInt8] = [23, 3, 3, 0, 19]
         #expect(Array(proxy.lastReceived(24).prefix(5)) != alert)
         connection.close()
-        while Array(proxy.lastReceived(24).prefix(5)) != alert { await pause() }
+        try await wait(until: Array(proxy.lastReceived(24).prefix(5)) == alert)
     }
 
     // MARK: Trust
@@ -158,7 +158,7 @@ struct TLSTests {
         }
         let error = await connection.error(of: ["PING"])
         #expect([.insecure, .notConnected].contains(error?.code) && error?.mayHaveRun == false)
-        let failure = try #require(await events.wait(for: 1) { $0.failures }.first)
+        let failure = try #require(try await events.wait(for: 1) { $0.failures }.first)
         #expect(failure.code == .insecure, "\(failure)")
         #expect(!failure.message.contains("geheim"))
         return failure.message
@@ -263,13 +263,13 @@ struct TLSTests {
         // It waits for the end of a line in the handshake.
         let connection = try connection(server.endpoint, events) { $0.timeouts.connect = .milliseconds(300) }
         #expect(await connection.error(of: ["PING"])?.mayHaveRun == false)
-        let failure = await events.wait(for: 1) { $0.failures }[0]
+        let failure = try await events.wait(for: 1) { $0.failures }[0]
         #expect(failure.code == .notConnected && failure.message.contains("TLS"))
         let encrypted = try await self.server()
         let others = EventLog()
         let plain = try RedisConnection(encrypted.endpoint, others)
         #expect(await plain.error(of: ["PING"]) != nil)
-        #expect(await others.wait(for: 1) { $0.failures }[0].code == .connectionLost)
+        #expect(try await others.wait(for: 1) { $0.failures }[0].code == .connectionLost)
     }
 
     @Test func aHandshakeTakesNoLongerThanConnecting() async throws {
@@ -279,7 +279,7 @@ struct TLSTests {
             defer { proxy.end() }
             let events = EventLog()
             let connection = try connection(proxy.endpoint, events) { $0.timeouts.connect = .milliseconds(300) }
-            _ = await events.wait(for: 1) { $0.failures }
+            _ = try await events.wait(for: 1) { $0.failures }
             proxy.fault = .none
             _ = try await connection.insist(["PING"])
         }
@@ -316,7 +316,7 @@ struct TLSTests {
         let connection = try connection(.tcp(host: "127.0.0.1", port: port), events) {
             $0.timeouts.connect = .milliseconds(500)
         }
-        _ = await events.wait(for: 2) { $0.failures }
+        _ = try await events.wait(for: 2) { $0.failures }
         #expect(await connection.error(of: ["PING"])?.mayHaveRun == false)
         #expect(events.failures.allSatisfy { [.insecure, .notConnected].contains($0.code) })
     }

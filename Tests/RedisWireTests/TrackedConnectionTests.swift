@@ -34,7 +34,7 @@ struct TrackedConnectionTests {
             }
         )
         defer { tracked.close() }
-        while verifiedSince.withLock({ $0 }) == nil { await pause() }
+        try await wait(until: verifiedSince.withLock({ $0 }) != nil)
         let number = try #require(try await tracked.send(["CLIENT", "ID"]).integer)
 
         // The channel has not sent the word.
@@ -46,7 +46,7 @@ struct TrackedConnectionTests {
         _ = try await other.send(["SET", "key", "unheard"])
         let changed = ContinuousClock.now
         let before = beats.load(ordering: .relaxed)
-        while beats.load(ordering: .relaxed) < before + 5 { await pause() }
+        try await wait(until: beats.load(ordering: .relaxed) >= before + 5)
         #expect(try #require(verifiedSince.withLock { $0 }) < changed)
     }
 }

@@ -65,7 +65,7 @@ enum PyTypedStream {
     /// The roots of archives as Python prints them, by one process: it takes a second to start.
     static func read(_ archives: [Data]) throws -> [String] {
         let files = try archives.map { data in
-            let file = FileManager.default.temporaryDirectory.appending(path: "typedstream-\(UUID().uuidString)")
+            let file = TestDirectory.newPath()
             try data.write(to: file)
             return file
         }

@@ -52,10 +52,10 @@ struct AccessTests {
         let settings = Self.settings(lease: .milliseconds(60))
         let here = try Self.tier(server, prefix: "shop", settings)
         let there = try Self.tier(server, prefix: "shop", settings)
-        await here.verified()
-        await there.verified()
+        try await here.verified()
+        try await there.verified()
         try await Self.useEverything(try here.cache(), try there.cache())
-        while try await Self.used(chief)["time"] == nil { await pause() }
+        try await wait(until: await Self.used(chief)["time"] != nil)
 
         let refusals = try await chief.send(["ACL", "LOG"]).elements ?? []
         #expect(refusals.isEmpty, "\(refusals.map { "\($0.field("object")?.text ?? "?")" })")
@@ -72,8 +72,8 @@ struct AccessTests {
         try await cache.save("value", forKey: "key", tags: ["tag"])
         let listed = #expect(throws: CacheError.self) { try cache.keys().all() }
         #expect(listed?.code == .io && listed?.message.contains("strlen") == true)
-        #expect(await code { _ = try await cache.removeAll(tagged: "tag") } == .io)
-        #expect(await code { _ = try await cache.entry(forKey: "key") } == .io)
+        #expect(try await code { _ = try await cache.removeAll(tagged: "tag") } == .io)
+        #expect(try await code { _ = try await cache.entry(forKey: "key") } == .io)
     }
 
     /// The servers' default user forms the cluster, and moves a slot.
@@ -89,8 +89,8 @@ struct AccessTests {
         let here = try SharedTier(url, Self.settings(lease: .milliseconds(60)))
         let there = try SharedTier(url, Self.settings(lease: .milliseconds(60)))
         for tier in [here, there] {
-            while tier.clusterClient?.isWhole != true { await pause() }
-            await tier.verified()
+            try await wait(until: tier.clusterClient?.isWhole == true)
+            try await tier.verified()
         }
         try await Self.useEverything(try here.cache(), try there.cache())
         // A key on its way, and arrived.

@@ -31,13 +31,12 @@ struct ClusterProcessTests {
     /// Has a process fetch keys until its memory answers all of them, which it does not before their masters tell of
     /// changes.
     private func warm(_ worker: SharedProcess, _ keys: [String]) async throws {
-        var hits = 0
-        repeat {
+        func hits() throws -> Int {
             let before = try #require(Int(worker.ask("hits")))
             for key in keys { _ = worker.ask("fetch \(key)") }
-            hits = try #require(Int(worker.ask("hits"))) - before
-            await pause()
-        } while hits < keys.count
+            return try #require(Int(worker.ask("hits"))) - before
+        }
+        try await wait(until: hits() == keys.count)
     }
 
     @Test func changesArriveInOtherProcessesThoughASlotMoves() async throws {
@@ -47,7 +46,7 @@ struct ClusterProcessTests {
         for round in 0..<3 {
             for key in Self.keys { #expect(workers[round].ask("save \(key) \(round)") == "saved") }
             for worker in workers {
-                for key in Self.keys { await worker.wait(for: "\(round)", to: "fetch \(key)") }
+                for key in Self.keys { try await worker.wait(for: "\(round)", to: "fetch \(key)") }
                 try await warm(worker, Self.keys)
             }
         }
@@ -64,25 +63,25 @@ struct ClusterProcessTests {
         let workers = try workers(2, fleet, timeout: 2_000)
         defer { for worker in workers { worker.end() } }
         for key in Self.keys {
-            await workers[0].wait(for: "saved", to: "save \(key) old")
-            await workers[1].wait(for: "old", to: "fetch \(key)")
+            try await workers[0].wait(for: "saved", to: "save \(key) old")
+            try await workers[1].wait(for: "old", to: "fetch \(key)")
         }
         // The generation, too, is at the replica by now, wherever it is.
         _ = try? await fleet.cluster.ask(0, ["WAIT", 1, 2_000])
         fleet.cluster.servers[0].kill()
         for key in Self.keys { _ = workers[0].ask("save \(key) lost?") }
         for value in ["new", "newest"] {
-            for key in Self.keys { await workers[0].wait(for: "saved", to: "save \(key) \(value)") }
+            for key in Self.keys { try await workers[0].wait(for: "saved", to: "save \(key) \(value)") }
             // It has removed the entries that it could not save.
-            await workers[0].wait(for: "0", to: "owed")
+            try await workers[0].wait(for: "0", to: "owed")
         }
         for worker in workers {
-            for key in Self.keys { await worker.wait(for: "newest", to: "fetch \(key)") }
+            for key in Self.keys { try await worker.wait(for: "newest", to: "fetch \(key)") }
         }
         // Changes arrive again, also from the former replica.
         try await warm(workers[0], Self.keys)
-        for key in Self.keys { await workers[1].wait(for: "saved", to: "save \(key) last") }
-        for key in Self.keys { await workers[0].wait(for: "last", to: "fetch \(key)") }
+        for key in Self.keys { try await workers[1].wait(for: "saved", to: "save \(key) last") }
+        for key in Self.keys { try await workers[0].wait(for: "last", to: "fetch \(key)") }
     }
 
     @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
@@ -90,7 +89,7 @@ struct ClusterProcessTests {
         let fleet = try await ClusterFleet(nodeTimeout: .seconds(2), needsAllSlots: false)
         let workers = try workers(2, fleet, timeout: 1_000, deadline: 2_000)
         defer { for worker in workers { worker.end() } }
-        for key in Self.keys { await workers[0].wait(for: "saved", to: "save \(key) old") }
+        for key in Self.keys { try await workers[0].wait(for: "saved", to: "save \(key) old") }
         for worker in workers { try await warm(worker, Self.keys) }
         let names = EntryNames(prefix: EntryNames.prefix(fleet.prefix), cache: "cities", schema: 0)
         let kept = fleet.cluster.firstMaster(of: HashSlot(ofKey: names.generation.utf8))
@@ -102,18 +101,18 @@ struct ClusterProcessTests {
         #expect(!gone.isEmpty && !left.isEmpty)
         fleet.cluster.servers[killed].kill()
         for worker in workers {
-            for key in gone { await worker.wait(for: "error unreachable", to: "fetch \(key)") }
+            for key in gone { try await worker.wait(for: "error unreachable", to: "fetch \(key)") }
             try await warm(worker, left)
         }
-        for key in left { await workers[0].wait(for: "saved", to: "save \(key) new") }
-        for key in left { await workers[1].wait(for: "new", to: "fetch \(key)") }
+        for key in left { try await workers[0].wait(for: "saved", to: "save \(key) new") }
+        for key in left { try await workers[1].wait(for: "new", to: "fetch \(key)") }
         for key in gone { #expect(workers[1].ask("save \(key) lost") == "error unreachable") }
         // Started again, it is empty, and has its slots.
         try await fleet.cluster.servers[killed].start()
-        for key in gone { await workers[0].wait(for: "-", to: "fetch \(key)") }
-        await workers[1].wait(for: "0", to: "owed")
-        for key in gone { await workers[0].wait(for: "saved", to: "save \(key) again") }
-        for key in gone { await workers[1].wait(for: "again", to: "fetch \(key)") }
+        for key in gone { try await workers[0].wait(for: "-", to: "fetch \(key)") }
+        try await workers[1].wait(for: "0", to: "owed")
+        for key in gone { try await workers[0].wait(for: "saved", to: "save \(key) again") }
+        for key in gone { try await workers[1].wait(for: "again", to: "fetch \(key)") }
     }
 
     /// Behaviour 17: no process notices; none goes back, and the writer sees its own values.
@@ -143,11 +142,11 @@ struct ClusterProcessTests {
                 }
             }
             // Other tasks use this thread, too.
-            await pause()
+            try await Task.sleep(for: .milliseconds(1))
         }
         try await moves
         for worker in workers {
-            for key in keys { await worker.wait(for: "\(count)", to: "fetch \(key)") }
+            for key in keys { try await worker.wait(for: "\(count)", to: "fetch \(key)") }
         }
     }
 
@@ -164,17 +163,15 @@ struct ClusterProcessTests {
         for round in 0..<rounds {
             for worker in workers { worker.send("count \(key) 100") }
             for cut in 0..<6 {
-                for _ in 0..<20 { await pause() }
+                try await Task.sleep(for: .milliseconds(20))
                 try await fleet.cluster.ask(cut % 3, ["CLIENT", "KILL", "TYPE", "normal"])
             }
             // The replica and its master change places.
             let replica = round.isMultiple(of: 2) ? 3 : 0
-            while true {
+            while try await !fleet.isMaster(replica) {
                 // A change that servers are too busy for is refused, or given up after five seconds, and asked for again.
                 _ = try? await fleet.cluster.ask(replica, ["CLUSTER", "FAILOVER"])
-                let end = ContinuousClock.now + .seconds(6)
-                while ContinuousClock.now < end, try await !fleet.isMaster(replica) { await pause() }
-                if try await fleet.isMaster(replica) { break }
+                try? await wait(until: await fleet.isMaster(replica), within: .seconds(6))
             }
             for worker in workers { given += worker.answer().split(separator: " ").map(String.init) }
         }

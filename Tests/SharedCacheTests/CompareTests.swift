@@ -24,8 +24,8 @@ struct CompareTests {
         let before = tier.statistics
         try await tier.cutChannel(by: other)
         for key in touched { try await here.save("new", forKey: key) }
-        while tier.statistics.epochs == before.epochs { await pause() }
-        await tier.verified()
+        try await wait(until: tier.statistics.epochs != before.epochs)
+        try await tier.verified()
         for key in touched { #expect(try await there.fetch(forKey: key) == "new") }
         for key in untouched { #expect(try await there.fetch(forKey: key) == "old") }
         let after = tier.statistics
@@ -74,12 +74,12 @@ struct CompareTests {
         let there = try tier.cache()
         for key in ["key", "other"] { try await here.save("old", forKey: key) }
         while there.statistics.memoryHits < 2 {
-            await tier.verified()
+            try await tier.verified()
             for key in ["key", "other"] { #expect(try await there.fetch(forKey: key) == "old") }
         }
         proxy.fault = .stall
         try await here.save("new", forKey: "key")
-        while tier.isVerified { await pause() }
+        try await wait(until: !tier.isVerified)
         let before = tier.statistics
         #expect(try await there.fetch(forKey: "key") == "new")
         for _ in 0..<3 { #expect(try await there.fetch(forKey: "other") == "old") }
@@ -95,7 +95,7 @@ struct CompareTests {
         proxy.scope = .with("TRACKING")
         let here = try await fleet.verifiedMachine().cache()
         let tier = try fleet.machine(through: proxy.port)
-        await tier.verified()
+        try await tier.verified()
         let there = try tier.cache()
         _ = try await there.fetch(forKey: "key")
         for round in 0..<3 {
@@ -106,7 +106,7 @@ struct CompareTests {
             try await Task.sleep(for: .milliseconds(50))
             let heard = tier.statistics.invalidations
             try await here.save("new", forKey: key)
-            while tier.statistics.invalidations == heard { await pause() }
+            try await wait(until: tier.statistics.invalidations != heard)
             _ = try await read
             proxy.fault = .none
             #expect(try await there.fetch(forKey: key) == "new")
@@ -122,7 +122,7 @@ struct CompareTests {
         for round in 0..<5 {
             let before = tier.statistics
             try await cache.modify(forKey: "key") { $0 = "\(round)" }
-            while tier.statistics.ownEchoes == before.ownEchoes { await pause() }
+            try await wait(until: tier.statistics.ownEchoes != before.ownEchoes)
             let changed = tier.statistics
             for _ in 0..<3 { #expect(try await cache.fetch(forKey: "key") == "\(round)") }
             let after = tier.statistics
@@ -143,10 +143,11 @@ struct CompareTests {
         for _ in 0..<5 where !isCheap {
             let before = tier.statistics
             // The server follows when it lags by an eighth.
-            while tier.statistics.ownEchoes == before.ownEchoes {
+            func isEchoed() async throws -> Bool {
                 #expect(try await cache.fetch(forKey: "key") == "value")
-                await pause()
+                return tier.statistics.ownEchoes > before.ownEchoes
             }
+            try await wait(until: await isEchoed())
             for _ in 0..<3 { #expect(try await cache.fetch(forKey: "key") == "value") }
             let after = tier.statistics
             isCheap = after.hits == before.hits && after.compares - before.compares <= 1
@@ -193,7 +194,7 @@ struct CompareTests {
         let fleet = try await Fleet()
         let here = try await fleet.verifiedMachine().cache()
         let tier = try fleet.machine { $0.coherence = .age(.milliseconds(50)) }
-        await tier.verified()
+        try await tier.verified()
         let there = try tier.cache()
         try await here.save("old", forKey: "key")
         try await here.save("kept", forKey: "other")
@@ -217,7 +218,7 @@ struct CompareTests {
         let events = there.events
         try await tier.cutChannel(by: other)
         while there.statistics.verifications == 0 { _ = try await insist { try await there.fetch(forKey: "key") } }
-        await tier.verified()
+        try await tier.verified()
         _ = try await there.fetch(forKey: "key")
         try await here.save("new", forKey: "key")
         try await fetch("new", from: there)

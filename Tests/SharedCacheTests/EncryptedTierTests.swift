@@ -32,8 +32,8 @@ struct EncryptedTierTests {
         )
         let here = try SharedTier(url + "&tls_ca=\(certificates.authority.path)", settings)
         let there = try SharedTier(url + "&tls_insecure=true", settings)
-        await here.verified()
-        await there.verified()
+        try await here.verified()
+        try await there.verified()
         try await here.cache().save("value", forKey: "key")
         try await fetch("value", from: there.cache())
         try await here.cache().save("other", forKey: "key")
@@ -62,8 +62,8 @@ struct EncryptedTierTests {
         let tiers = try (0..<2).map { _ in try SharedTier(url + "&tls_ca=\(certificates.authority.path)", settings)
         }
         for tier in tiers {
-            while tier.clusterClient?.isWhole != true { await pause() }
-            await tier.verified()
+            try await wait(until: tier.clusterClient?.isWhole == true)
+            try await tier.verified()
         }
         let (here, there) = (try tiers[0].cache(), try tiers[1].cache())
         let keys = (0..<12).map { "key\($0)" }
@@ -71,7 +71,7 @@ struct EncryptedTierTests {
             // The second time, memory there has the former values until each master has told of the new ones.
             for key in keys { try await here.save(value, forKey: key) }
             for key in keys { try await fetch(value, from: there, key: key) }
-            while try await memoryHits(there, keys) < keys.count { await pause() }
+            try await wait(until: await memoryHits(there, keys) >= keys.count)
         }
         for index in 0..<3 { #expect(try await cluster.ask(index, ["DBSIZE"]).integer ?? 0 > 0) }
         try await here.removeAll()

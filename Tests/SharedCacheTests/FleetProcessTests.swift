@@ -29,7 +29,7 @@ struct FleetProcessTests {
             worker.send("fetch \(key)")
             try await here.save("new", forKey: key)
             let stopped = ContinuousClock.now
-            while ContinuousClock.now < stopped + .milliseconds(600) { await pause() }
+            try await wait(until: ContinuousClock.now >= stopped + .milliseconds(600))
             worker.signal(SIGCONT)
             #expect(worker.answer() == "new")
         }
@@ -74,7 +74,7 @@ struct FleetProcessTests {
             for worker in workers { #expect(worker.answer() == "saved") }
             let value = try #require(try await server.fetch(forKey: "key", freshness: .latest))
             #expect(value.hasPrefix("\(round):"))
-            for worker in workers { await worker.wait(for: value, to: "fetch key") }
+            for worker in workers { try await worker.wait(for: value, to: "fetch key") }
             last[Int(value.suffix(1)) ?? 2, default: 0] += 1
         }
         // Either of them was the later one at times, or nothing was tried.

@@ -25,7 +25,7 @@ struct LeaseTests {
                         group.addTask {
                             try await cache.fetch(forKey: key) {
                                 produced.add([key])
-                                for _ in 0..<20 { await pause() }
+                                try await Task.sleep(for: .milliseconds(20))
                                 return "value \(round)"
                             }
                         }
@@ -48,7 +48,7 @@ struct LeaseTests {
                 group.addTask {
                     try await cache.fetch(forKeys: Array(wanted)) { (missing: [String]) in
                         produced.add(missing)
-                        for _ in 0...machine { await pause() }
+                        try await Task.sleep(for: .milliseconds(1 + machine))
                         return Dictionary(uniqueKeysWithValues: missing.map { ($0, "value of \($0)") })
                     }
                 }
@@ -80,10 +80,10 @@ struct LeaseTests {
         let (begun, changed) = (Gate(), Gate())
         async let load = here.fetch(forKey: "key", tags: ["tag"]) {
             begun.open()
-            await changed.opened()
+            try await changed.opened()
             return "loaded"
         }
-        await begun.opened()
+        try await begun.opened()
         switch change {
         case .removal: try await there.remove(forKey: "key")
         case .removalOfAll: try await there.removeAll()
@@ -152,11 +152,11 @@ struct LeaseTests {
                 Dictionary(uniqueKeysWithValues: keys.map { ($0, "value") })
             }
         }
-        while tier.statistics.leasesWon == 0 { await pause() }
+        try await wait(until: tier.statistics.leasesWon != 0)
         try await cache.close()
         await #expect(throws: (any Error).self) { try await load.value }
         // A lease lasts for an hour.
-        while try await other.takeLeases(ofKeys: ["free"]).isEmpty { await pause() }
+        try await wait(until: await !other.takeLeases(ofKeys: ["free"]).isEmpty)
         withExtendedLifetime(held) {}
     }
 
@@ -178,18 +178,20 @@ struct LeaseTests {
         let (begun, done) = (Gate(), Gate())
         async let load = cache.fetch(forKey: "key") {
             begun.open()
-            await done.opened()
+            try await done.opened()
             return "value"
         }
-        await begun.opened()
+        try await begun.opened()
         let name = try #require(try await tier.ask(["KEYS", .text("tcl:\(fleet.prefix)*")]).elements?.first?.text)
         // Its time only grows when it is extended.
-        var (former, left) = (Int64.max, Int64.max - 1)
-        while left <= former {
-            (former, left) = (left, try #require(try await tier.ask(["PTTL", .text(name)]).integer))
+        var left = Int64.max
+        func isExtended() async throws -> Bool {
+            let former = left
+            left = try #require(try await tier.ask(["PTTL", .text(name)]).integer)
             #expect(left > 0)
-            await pause()
+            return left > former
         }
+        try await wait(until: await isExtended())
         done.open()
         #expect(try await load == "value")
         #expect(try await fleet.verifiedMachine().cache().fetch(forKey: "key") == "value")
@@ -215,12 +217,12 @@ struct LeaseTests {
         let (first, second) = (Gate(), Gate())
         async let a = one.fetch(forKey: "a") {
             first.open()
-            await second.opened()
+            try await second.opened()
             return try await one.fetch(forKey: "b") { "b of one" }
         }
         async let b = other.fetch(forKey: "b") {
             second.open()
-            await first.opened()
+            try await first.opened()
             return try await other.fetch(forKey: "a") { "a of other" }
         }
         let values = try await [a, b]
@@ -231,7 +233,7 @@ struct LeaseTests {
         let fleet = try await Fleet()
         let tier = try await fleet.verifiedMachine()
         let (one, other) = (try tier.cache(), try tier.cache())
-        let refused = await code {
+        let refused = try await code {
             _ = try await one.fetch(forKey: "key") {
                 try await other.fetch(forKey: "key") { "value" }
             }
@@ -245,12 +247,12 @@ struct LeaseTests {
         let (begun, done) = (Gate(), Gate())
         async let load = here.fetch(forKey: "key") {
             begun.open()
-            await done.opened()
+            try await done.opened()
             return "value"
         }
-        await begun.opened()
+        try await begun.opened()
         let waiting = Task { try await there.fetch(forKey: "key") { "other" } }
-        await pause()
+        try await Task.sleep(for: .milliseconds(1))
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
         done.open()
@@ -268,7 +270,7 @@ struct LeaseTests {
                 return "value"
             }
         }
-        await begun.opened()
+        try await begun.opened()
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
         #expect(try await there.fetch(forKey: "key") { "other" } == "other")
@@ -276,9 +278,9 @@ struct LeaseTests {
     }
 
     @Test func withoutTheServerValuesAreLoadedAndNotSaved() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 100) { $0.whenUnreachable.keep = .zero }
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
         try await insist { try await cache.save("other", forKey: "other") }
         await fleet.server.stopped {
@@ -308,7 +310,7 @@ private final class Gate: Sendable {
 
     func open() { isOpen.store(true, ordering: .releasing) }
 
-    func opened() async {
-        while !isOpen.load(ordering: .acquiring) { await pause() }
+    func opened() async throws {
+        try await wait(until: isOpen.load(ordering: .acquiring))
     }
 }

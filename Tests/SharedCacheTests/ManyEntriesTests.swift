@@ -27,7 +27,8 @@ struct ManyEntriesTests {
         #expect(try await other.fetch(forKey: "a") == "3")
         let large = String(repeating: "a", count: 9 << 20)
         #expect(
-            await code { try await cache.save(contentsOf: [("x", "1"), ("large", large), ("z", "2")]) } == .tooLarge
+            try await code { try await cache.save(contentsOf: [("x", "1"), ("large", large), ("z", "2")]) }
+                == .tooLarge
         )
         #expect(try await other.fetch(forKey: "x") == "1")
         #expect(try await other.fetch(forKey: "z") == "2")
@@ -35,7 +36,7 @@ struct ManyEntriesTests {
 
     @Test("Many fetches go out by few writes, blocking and suspending")
     func fetchedByFewWrites() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let keys = (0..<640).map { "key \($0)" }
         try await fleet.verifiedMachine().cache().save(contentsOf: keys.map { ($0, "value of \($0)") })
         let tier = try await fleet.verifiedMachine()
@@ -59,7 +60,7 @@ struct ManyEntriesTests {
         arguments: [Int.min, -1, 0, 1 << 40, .max]
     )
     func impossibleLengths(byteCount: Int) async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine()
         try await tier.cache().save("value", forKey: "key")
         let name = try #require(try await tier.names().first)
@@ -75,7 +76,7 @@ struct ManyEntriesTests {
 
     @Test("Of a value that is longer than any entry, no more than an entry's bytes come")
     func hugeValues() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try await fleet.verifiedMachine()
         try await tier.cache().save("value", forKey: "key")
         let name = RedisCommand.Argument.text(try #require(try await tier.names().first))
@@ -105,17 +106,17 @@ struct ManyEntriesTests {
 
     @Test("Saves that were not acknowledged together are all owed, and gone once the server answers again")
     func owedTogether() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 200)
-        await tier.verified()
+        try await tier.verified()
         let (cache, keys) = (try tier.cache(), (0..<300).map { "key \($0)" })
         try await cache.save(contentsOf: keys.map { ($0, "old") })
-        await fleet.server.stopped {
-            let failure = await code { try await cache.save(contentsOf: keys.map { ($0, "new") }) }
+        try await fleet.server.stopped {
+            let failure = try await code { try await cache.save(contentsOf: keys.map { ($0, "new") }) }
             #expect(failure == .unreachable)
             #expect(tier.owedKeyCount >= keys.count)
         }
-        while tier.owedKeyCount > 0 { await pause() }
+        try await wait(until: tier.owedKeyCount == 0)
         let other = try fleet.machine().cache()
         for key in keys {
             let found = try await insist { try await other.fetch(forKey: key) }
@@ -152,14 +153,14 @@ struct ManyEntriesTests {
 
     @Test("A fetch of many keys is cancelled with its task, which says nothing about the server")
     func manyCancelled() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 10_000)
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
         let keys = (0..<300).map { "key \($0)" }
-        await fleet.server.stopped {
+        try await fleet.server.stopped {
             let task = Task { try await cache.fetch(forKeys: keys) }
-            try? await Task.sleep(for: .milliseconds(50))
+            try await Task.sleep(for: .milliseconds(50))
             task.cancel()
             let outcome = await task.result
             let error = #expect(throws: CacheError.self) { try outcome.get() }
@@ -170,15 +171,15 @@ struct ManyEntriesTests {
 
     @Test("A cancelled load throws CancellationError, and the next one takes its lease and saves")
     func loadCancelled() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 10_000)
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
-        await fleet.server.stopped {
+        try await fleet.server.stopped {
             let tasks = (0..<10).map { number in
                 Task { try await cache.fetch(forKey: "key \(number)") { "unsaved" } }
             }
-            try? await Task.sleep(for: .milliseconds(20))
+            try await Task.sleep(for: .milliseconds(20))
             for task in tasks { task.cancel() }
             for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         }
@@ -188,9 +189,9 @@ struct ManyEntriesTests {
 
     @Test("Keys of a batch that the server did not acknowledge are owed, and counted")
     func batchOwed() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 100)
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
         await fleet.server.stopped {
             #expect(throws: CacheError.self) { try cache.save(contentsOf: (0..<7).map { ("key \($0)", "") }) }
@@ -201,9 +202,9 @@ struct ManyEntriesTests {
 
     @Test("A save of missing entries leaves those that could not be looked at")
     func unseenStay() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 100)
-        await tier.verified()
+        try await tier.verified()
         try await insist { try await tier.cache().save("fresh", forKey: "key") }
         let store = tier.store(cache: "cities", schema: 0)
         let new = NewArchive(key: "key", archive: [1], attributes: EntryAttributes(storedAt: .now))

@@ -39,7 +39,7 @@ struct OwnClientTests {
     @Test func allCallsWorkAndOtherTiersSeeThem() async throws {
         let fleet = try await Fleet()
         let tier = try Self.tier(fleet)
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
         let others = try await fleet.verifiedMachine().cache()
         try await cache.save("one", forKey: "1", expiration: .after(.seconds(600)), tags: ["tag"])
@@ -71,7 +71,7 @@ struct OwnClientTests {
     @Test func listingsAndRemovalsByTagAskForTheGeneration() async throws {
         let fleet = try await Fleet()
         let tier = try Self.tier(fleet)
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
         let others = try await fleet.verifiedMachine().cache()
         for round in 0..<3 {
@@ -112,7 +112,7 @@ struct OwnClientTests {
         let cache = try tier.cache()
         try await cache.save("value", forKey: "key")
         await tier.close()
-        #expect(await code { try await cache.save("other", forKey: "other") } == .closed)
+        #expect(try await code { try await cache.save("other", forKey: "other") } == .closed)
         #expect(try await client.send(["PING"]) == .simple("PONG"))
         #expect(throws: CacheError.self) { try SharedTier(client: client, prefix: "a b") }
     }

@@ -47,7 +47,7 @@ struct SettingsTests {
                     try await cache.fetch(forKey: "key") {
                         running.add()
                         // Neither waits for the other.
-                        while running.count < 2 { await pause() }
+                        try await wait(until: running.count >= 2)
                         return "value \(machine)"
                     }
                 }
@@ -59,10 +59,10 @@ struct SettingsTests {
     @Test func aChangeThatTooFewReplicasHaveIsNotAcknowledged() async throws {
         let fleet = try await Fleet()
         let tier = try fleet.machine { $0.replicas = .wait(1, .milliseconds(20)) }
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
-        #expect(await code { try await cache.save("value", forKey: "key") } == .unreachable)
-        while tier.owedKeyCount > 0 { await pause() }
+        #expect(try await code { try await cache.save("value", forKey: "key") } == .unreachable)
+        try await wait(until: tier.owedKeyCount == 0)
         #expect(try await insist { try await cache.fetch(forKey: "key") } == nil)
         let replica = try await RedisServer(["--replicaof", "127.0.0.1", "\(fleet.server.port)"])
         defer { replica.kill() }
@@ -96,28 +96,28 @@ struct SettingsTests {
 
     @Test func entriesThatCannotBeComparedAreServedForAsLongAsAsked() async throws {
         for serve in [Duration.zero, .seconds(3_600)] {
-            let fleet = try await Fleet()
+            let fleet = try await Fleet(hasOwnServer: true)
             let tier = try fleet.machine(timeout: 100, deadline: .milliseconds(300)) {
                 $0.whenUnreachable.serve = serve
             }
             let cache = try tier.cache()
             try await insist { try await cache.save("value", forKey: "key") }
             while cache.statistics.memoryHits == 0 {
-                await tier.verified()
+                try await tier.verified()
                 _ = try await insist { try await cache.fetch(forKey: "key") }
             }
             try await fleet.server.stopped {
-                while tier.isVerified { await pause() }
+                try await wait(until: !tier.isVerified)
                 for _ in 0..<10 {
                     if serve == .zero {
-                        #expect(await code { _ = try await cache.fetch(forKey: "key") } == .unreachable)
+                        #expect(try await code { _ = try await cache.fetch(forKey: "key") } == .unreachable)
                     } else {
                         let value = try await cache.fetch(forKey: "key")
                         #expect(value == "value")
                     }
                 }
                 // A change that was not acknowledged leaves nothing, all the same.
-                #expect(await code { try await cache.save("new", forKey: "key") } == .unreachable)
+                #expect(try await code { try await cache.save("new", forKey: "key") } == .unreachable)
                 let value = try await cache.fetch(forKey: "key")
                 #expect(value == nil)
             }
@@ -127,12 +127,12 @@ struct SettingsTests {
 
     /// Behaviour 9.
     @Test func oneProducerRunsWhileTheServerIsAway() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 100) { settings in
             settings.whenUnreachable.keep = .seconds(3_600)
             settings.breaker = .init(failures: 3, pause: .seconds(3_600), longestPause: .seconds(3_600))
         }
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
         let runs = Tally()
         fleet.server.kill()
@@ -147,7 +147,7 @@ struct SettingsTests {
         }
         #expect(runs.count == 2)
         // Calls for other keys soon wait no longer.
-        for number in 0..<20 { _ = await code { _ = try await cache.fetch(forKey: "\(number)") } }
+        for number in 0..<20 { _ = try await code { _ = try await cache.fetch(forKey: "\(number)") } }
         guard case .open = tier.nodes[0].condition else {
             Issue.record("\(tier.nodes)")
             return
@@ -155,9 +155,9 @@ struct SettingsTests {
     }
 
     @Test func aValueThatWasKeptDuringAnOutageGivesWayToTheServers() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 100) { $0.whenUnreachable.keep = .seconds(3_600) }
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
         let there = try await fleet.verifiedMachine().cache()
         _ = try await insist { try await cache.fetch(forKey: "key") }
@@ -165,13 +165,13 @@ struct SettingsTests {
             for _ in 0..<3 { #expect((try? await cache.fetch(forKey: "key") { "kept" }) == "kept") }
         }
         try await insist { try await there.save("saved", forKey: "key") }
-        while await code({ try await fetch("saved", from: cache) }) != nil { await pause() }
+        try await wait(until: await code({ try await fetch("saved", from: cache) }) == nil)
     }
 
     @Test func aSlowServerCostsAFetchWithAProducerTheSoftTimeout() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 3_600_000) { $0.timeouts.soft = .milliseconds(50) }
-        await tier.verified()
+        try await tier.verified()
         let cache = try tier.cache()
         _ = try await cache.fetch(forKey: "other")
         // Would wait for an hour otherwise.
@@ -188,16 +188,16 @@ struct SettingsTests {
     // MARK: State
 
     @Test func theStateIsToldAsItChanges() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let tier = try fleet.machine(timeout: 100, deadline: .milliseconds(300))
-        await tier.verified()
+        try await tier.verified()
         #expect(tier.nodes.map(\.condition) == [.connected])
         var states = tier.nodeChanges.makeAsyncIterator()
         fleet.server.kill()
         let lost = await states.next()
         #expect(lost?.node == tier.nodes[0].node && lost?.condition != .connected)
         // The same date each time, or listeners would be told again and again.
-        while tier.nodes.map(\.condition) == [.connected] { await pause() }
+        try await wait(until: tier.nodes.map(\.condition) != [.connected])
         let first = tier.nodes
         #expect(tier.nodes == first && first.count == 1)
         try await fleet.server.start()
@@ -314,7 +314,7 @@ private final class OperationObserver: CacheObserver {
 
     /// Heartbeats that a user's rights do not include prove nothing.
     @Test func aBreakerClosesWithoutHeartbeats() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let other = try await fleet.verifiedMachine()
         let rights: [RedisCommand.Argument] = ["on", ">secret", "+@all", .text("~*\(fleet.prefix):cities:*")]
         _ = try await other.ask(RedisCommand(["ACL", "SETUSER", "limited"] + rights))
@@ -329,8 +329,8 @@ private final class OperationObserver: CacheObserver {
         let cache = try tier.cache()
         try await insist { try await cache.save("value", forKey: "key") }
         tier.engine.breaker.failed()
-        #expect(await code { try await cache.save("other", forKey: "key") } == .unreachable)
-        for _ in 0..<1_000 where await code({ try await cache.save("new", forKey: "key") }) != nil { await pause() }
+        #expect(try await code { try await cache.save("other", forKey: "key") } == .unreachable)
+        try await wait(until: await code({ try await cache.save("new", forKey: "key") }) == nil)
         #expect(try await cache.fetch(forKey: "key") == "new")
         #expect(!tier.isVerified && tier.engine.breaker.openUntil == nil)
     }

@@ -156,8 +156,8 @@ struct SharedCacheTests {
     @Test func machinesWithOtherClocksSeeOneDeadline() async throws {
         let fleet = try await Fleet()
         let (here, there) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine())
-        await here.clockWasRead()
-        await there.clockWasRead()
+        try await here.clockWasRead()
+        try await there.clockWasRead()
         // As if this machine's clock were an hour late against the engine's.
         here.offset.set(3_600)
         there.offset.set(0)
@@ -217,8 +217,8 @@ struct SharedCacheTests {
         let cache = try tier.cache()
         try await cache.save("value", forKey: "key")
         await tier.close()
-        #expect(await code { _ = try await cache.fetch(forKey: "other") } == .closed)
-        #expect(await code { try await cache.save("value", forKey: "other") } == .closed)
+        #expect(try await code { _ = try await cache.fetch(forKey: "other") } == .closed)
+        #expect(try await code { try await cache.save("value", forKey: "other") } == .closed)
     }
 
     @Test(
@@ -228,8 +228,8 @@ struct SharedCacheTests {
             "redis://a/?lease=5s",
         ]
     )
-    func urlsThatCannotBeUsedAreRefused(url: String) async {
-        #expect(await code { _ = try SharedTier(url) } == .invalidServer)
+    func urlsThatCannotBeUsedAreRefused(url: String) async throws {
+        #expect(try await code { _ = try SharedTier(url) } == .invalidServer)
     }
 }
 
@@ -249,7 +249,7 @@ private final class CrowdClient: RedisClient {
 
     func send(_ commands: [RedisCommand]) async throws(RedisError) -> [RedisValue] {
         count.add(1, ordering: .relaxed)
-        while count.load(ordering: .relaxed) < size { await pause() }
+        try? await wait(until: count.load(ordering: .relaxed) >= size)
         return try await base.send(commands)
     }
 

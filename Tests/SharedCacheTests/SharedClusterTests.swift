@@ -68,10 +68,11 @@ struct SharedClusterTests {
                 store.setListener { _ in _ = held.withLock { $0.take() } }
             }
             #expect(gone != nil)
-            while gone != nil {
+            func isGone() async throws -> Bool {
                 try await here.save("\(round)", forKey: "key")
-                await pause()
+                return gone == nil
             }
+            try await wait(until: await isGone())
         }
         #expect(try await here.fetch(forKey: "key") == "2")
     }
@@ -102,7 +103,7 @@ struct SharedClusterTests {
                                 }
                                 given.withLock { $0.append(new) }
                             } catch let error as CacheError where error.code == .unreachable {
-                                await pause()
+                                try await Task.sleep(for: .milliseconds(1))
                             }
                         }
                     }
@@ -113,13 +114,13 @@ struct SharedClusterTests {
                     let (from, to) = ((source + round) % 3, (source + round + 1) % 3)
                     let slot = HashSlot(ofKey: key.utf8)
                     try await fleet.cluster.beginMoving(slot, from: from, to: to)
-                    for _ in 0..<20 { await pause() }
-                    while try await fleet.cluster.moveKeys(of: slot, from: from, to: to) > 0 { await pause() }
+                    try await Task.sleep(for: .milliseconds(20))
+                    try await wait(until: await fleet.cluster.moveKeys(of: slot, from: from, to: to) == 0)
                     try await fleet.cluster.endMoving(slot, to: to)
                     try await fleet.cluster.ask((to + 1) % 3, ["CLIENT", "KILL", "TYPE", "normal"])
                     try await fleet.cluster.ask(to, ["CLIENT", "KILL", "TYPE", "normal"])
                     let count = given.withLock { $0.count }
-                    while given.withLock({ $0.count }) < count + 20 { await pause() }
+                    try await wait(until: given.withLock({ $0.count }) >= count + 20)
                 }
             }
             isOver.withLock { $0 = true }
@@ -217,7 +218,7 @@ struct SharedClusterTests {
         #expect(listed == keys.sorted())
         // Scripts are refused until the slot has arrived.
         async let end: Void = {
-            for _ in 0..<50 { await pause() }
+            try await Task.sleep(for: .milliseconds(50))
             try await fleet.cluster.moveKeys(of: slot, from: source, to: target)
             try await fleet.cluster.endMoving(slot, to: target)
         }()
@@ -242,8 +243,8 @@ struct SharedClusterTests {
         let others = Self.keys.filter { fleet.firstMaster(of: $0) != 0 }
         let entries = { (keys: [String]) in keys.map { ($0, "value") } }
         try await insist { try await cache.save(contentsOf: entries(replicated)) }
-        #expect(await code { try await cache.save(contentsOf: entries(others + replicated)) } == .unreachable)
-        #expect(await code { try await cache.remove(forKeys: others + replicated) } == .unreachable)
+        #expect(try await code { try await cache.save(contentsOf: entries(others + replicated)) } == .unreachable)
+        #expect(try await code { try await cache.remove(forKeys: others + replicated) } == .unreachable)
     }
 
     /// The killed master's replica takes over, and all machines agree with it; a save that failed leaves nothing old.
@@ -258,18 +259,18 @@ struct SharedClusterTests {
         // The generation, too, is at the replica by now, wherever it is.
         _ = try? await fleet.cluster.ask(0, ["WAIT", 1, 2_000])
         fleet.cluster.servers[0].kill()
-        for key in Self.keys { _ = await code { try await here.save("lost?", forKey: key) } }
+        for key in Self.keys { _ = try await code { try await here.save("lost?", forKey: key) } }
         for key in Self.keys { try await insist { try await here.save("new", forKey: key) } }
-        while tiers[0].owedKeyCount > 0 { await pause() }
+        try await wait(until: tiers[0].owedKeyCount == 0)
         for key in Self.keys {
             // Paid debts may have come after the save of another key only.
             try await insist { try await here.save("newest", forKey: key) }
-            while await code({ try await fetch("newest", from: there, key: key) }) != nil { await pause() }
+            try await wait(until: await code({ try await fetch("newest", from: there, key: key) }) == nil)
         }
-        while tiers.contains(where: { $0.clusterClient?.isWhole != true }) { await pause() }
+        try await wait(until: !tiers.contains(where: { $0.clusterClient?.isWhole != true }))
         for key in Self.keys { try await insist { try await there.save("last", forKey: key) } }
         for key in Self.keys {
-            while await code({ try await fetch("last", from: here, key: key) }) != nil { await pause() }
+            try await wait(until: await code({ try await fetch("last", from: here, key: key) }) == nil)
         }
     }
 
@@ -285,7 +286,7 @@ struct SharedClusterTests {
         fleet.cluster.servers[killed].kill()
         let gone = Self.keys.filter { fleet.firstMaster(of: $0) == killed }
         for key in gone {
-            while await code({ _ = try await cache.fetch(forKey: key) }) != .unreachable { await pause() }
+            try await wait(until: await code({ _ = try await cache.fetch(forKey: key) }) == .unreachable)
         }
         // Again and again, by heartbeats of the others.
         for key in Self.keys where !gone.contains(key) {
@@ -294,10 +295,10 @@ struct SharedClusterTests {
                 _ = try await insist { try await cache.fetch(forKey: key) }
             }
         }
-        for key in gone { #expect(await code { _ = try await cache.fetch(forKey: key) } == .unreachable) }
+        for key in gone { #expect(try await code { _ = try await cache.fetch(forKey: key) } == .unreachable) }
         #expect(tier.isVerified)
         let node = "127.0.0.1:\(fleet.cluster.servers[killed].port)"
-        while tier.nodes.contains(where: { $0.node != node && $0.condition != .connected }) { await pause() }
+        try await wait(until: !tier.nodes.contains(where: { $0.node != node && $0.condition != .connected }))
         let state = tier.nodes
         #expect(state.count == 3 && state.filter { $0.condition != .connected }.map(\.node) == [node])
     }
@@ -316,7 +317,7 @@ struct SharedClusterTests {
             Self.keys.filter { fleet.firstMaster(of: $0) == killed },
             Self.keys.filter { fleet.firstMaster(of: $0) != killed }
         )
-        while tier.owedKeyCount == 0 { _ = await code { try await cache.save("lost", forKey: gone[0]) } }
+        while tier.owedKeyCount == 0 { _ = try await code { try await cache.save("lost", forKey: gone[0]) } }
         for key in there.prefix(6) {
             let loaded = try await insist { try await cache.fetch(forKey: key, expiration: .never) { "loaded" } }
             #expect(loaded == "loaded")
@@ -345,23 +346,23 @@ struct SharedClusterTests {
         let nodes = fleet.cluster.servers.map { "127.0.0.1:\($0.port)" }
         #expect(tier.nodes.map(\.node) == nodes && tier.nodes.allSatisfy { $0.condition == .connected })
         var states = tier.nodeChanges.makeAsyncIterator()
-        await fleet.cluster.servers[1].stopped {
+        try await fleet.cluster.servers[1].stopped {
             let keys = Self.keys.filter { fleet.firstMaster(of: $0) == 1 }
-            var isOpen = false
-            while !isOpen {
+            func isOpen() async -> Bool {
                 // At once, or the connection is dropped before so many calls have waited in vain.
                 await withTaskGroup(of: Void.self) { group in
-                    for key in keys { group.addTask { _ = await code { _ = try await cache.fetch(forKey: key) } } }
+                    for key in keys { group.addTask { _ = try? await cache.fetch(forKey: key) } }
                 }
-                if case .open = tier.nodes[1].condition { isOpen = true }
+                if case .open = tier.nodes[1].condition { return true } else { return false }
             }
+            try await wait(until: await isOpen())
             #expect(tier.nodes.map(\.node) == nodes)
             while let state = await states.next() {
                 if state.node == nodes[1], state.condition != .connected { break }
             }
         }
         while tier.nodes.contains(where: { $0.condition != .connected }) {
-            for key in Self.keys { _ = await code { _ = try await cache.fetch(forKey: key) } }
+            for key in Self.keys { _ = try await code { _ = try await cache.fetch(forKey: key) } }
         }
     }
 

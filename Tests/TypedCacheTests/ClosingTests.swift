@@ -113,13 +113,13 @@ import Testing
         let load = Task {
             try await cities.fetch(forKey: "a", options: among) {
                 begun.add(1)
-                while goesOn.all.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+                try await wait(until: !goesOn.all.isEmpty)
                 return city
             }
         }
         let waiting = Task { try await cities.fetch(forKey: "b", options: among) { city } }
-        while begun.all.isEmpty { await pause() }
-        while cities.core.loads.waiterCount(try EntryKey("b")) < 1 { await pause() }
+        try await wait(until: !begun.all.isEmpty)
+        try await wait(until: cities.core.loads.waiterCount(try EntryKey("b")) >= 1)
         try await cities.close()
         let locks = try KeyLocks(directory: path)
         #expect(try locks.tryLock(KeyLocks.Offset(key: "a")))

@@ -108,7 +108,7 @@ import Testing
         _ = stream
         #expect(cities.core.listeners.isActive)
         stream = nil
-        while cities.core.listeners.isActive != (observed == .all) { await pause() }
+        try await wait(until: cities.core.listeners.isActive == (observed == .all))
     }
 
     /// Also where it was found in the store of a cache that has no disk.

@@ -358,7 +358,7 @@ import Testing
         clock.advance(by: 1)
         // So eagerly that chance has no say.
         #expect(try await fetch(cities, "a", options: LoadOptions(earlyRefresh: 1e18), tags: newTags) == 1)
-        while try await cities.fetch(forKey: "a")?.population != 2 { await pause() }
+        try await wait(until: await cities.fetch(forKey: "a")?.population == 2)
         return (cities, cache(over: store))
     }
 

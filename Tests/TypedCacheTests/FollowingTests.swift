@@ -231,7 +231,7 @@ import Testing
                 return try await cities.fetch(forKey: "x") { try await source.load() }
             }
         }
-        while cities.statistics.joins < 5, source.runs == 1 { await pause() }
+        try await wait(until: cities.statistics.joins == 5 || source.runs > 1)
         source.open()
         for task in [first] + others { #expect(try await task.value.name == "loaded") }
         #expect(source.runs == 1)
@@ -318,9 +318,10 @@ import Testing
             try await pages.save(page, forKey: "x")
         }
         try FileManager.default.removeItem(at: directory.url.appending(path: "pages"))
-        while ends.all.isEmpty {
-            try await Task.sleep(for: .milliseconds(20))
+        func isAtEnd() async throws -> Bool {
             _ = try await pages.fetch(forKey: "y")
+            return !ends.all.isEmpty
         }
+        try await wait(until: await isAtEnd())
     }
 }

@@ -70,7 +70,7 @@ import Testing
         }
         #expect(runs.all.isEmpty)
         locks = nil
-        for cities in caches { while !cities.core.loads.isEmpty { await pause() } }
+        for cities in caches { try await wait(until: cities.core.loads.isEmpty) }
         #expect(runs.all == [1])
     }
 
@@ -123,10 +123,10 @@ import Testing
         let (among, city) = (among, city)
         let load = Task { try await cities.fetch(forKey: "a", options: among) { city } }
         let key = try EntryKey("a")
-        while cities.core.loads.waiterCount(key) < 1 { await pause() }
+        try await wait(until: cities.core.loads.waiterCount(key) >= 1)
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
-        while !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.core.loads.isEmpty)
         locks = nil
         let found = try await cities.fetch(forKey: "a", options: among) { city }
         #expect(found == city)
@@ -146,7 +146,7 @@ import Testing
             }
         }
         let key = try EntryKey("a")
-        while cities.core.loads.waiterCount(key) < 1 { await pause() }
+        try await wait(until: cities.core.loads.waiterCount(key) >= 1)
         try await cache().save(city, forKey: "a")
         locks = nil
         await source.hasRun(1)
@@ -154,7 +154,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await load.value }
         #expect(source.cancellations == 1)
         source.open()
-        while !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.core.loads.isEmpty)
     }
 
     /// The last task that waits for a producer of several keys waits for a key that ends before the others.
@@ -168,11 +168,11 @@ import Testing
             try await cities.fetch(forKeys: ["a", "b"], options: among) { _ in ["b": try await source.load()] }
         }
         let key = try EntryKey("a")
-        while cities.core.loads.waiterCount(key) < 1 { await pause() }
+        try await wait(until: cities.core.loads.waiterCount(key) >= 1)
         let other = Task {
             try await cities.fetch(forKey: "a", options: among) { City(name: "never", population: 1) }
         }
-        while cities.core.loads.waiterCount(key) < 2 { await pause() }
+        try await wait(until: cities.core.loads.waiterCount(key) >= 2)
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
         try await cache().save(city, forKey: "a")

@@ -267,7 +267,7 @@ extension LoadTests {
         try await cities.removeAll(tagged: "t")
         // It is joined, too.
         let joined = Task { try await cities.fetch(forKey: "[]") { City(name: "own", population: 1) } }
-        try await wait(for: 2, toAskFor: "[]", cities)
+        try await waiters(2, of: "[]", cities)
         source.open()
         for load in loads + [joined] { #expect(try await load.value.name == "loaded") }
         #expect(try await cities.count() == 2)
@@ -324,7 +324,7 @@ extension LoadTests {
                     return City(name: "\(round)", population: round)
                 }
             }
-            while !loaded.withLock({ $0 }) { await pause() }
+            try await wait(until: loaded.withLock({ $0 }))
             switch removal {
             case "one": try await cities.remove(forKey: "a")
             case "everything": try await cities.removeAll()

@@ -25,7 +25,7 @@ extension LoadTests {
         await source.hasRun(1)
         source.open()
         await event(.saved, in: events)
-        while !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.core.loads.isEmpty)
         let city = try await cities.fetch(forKey: "a", expiration: expiration) { try await source.load() }
         #expect(city.name == "loaded" && source.runs == 1)
         #expect(cities.statistics.staleHits == 3)
@@ -58,11 +58,11 @@ extension LoadTests {
         let waiting = (0..<2).map { _ in
             Task { try await cities.fetch(forKey: "a") { City(name: "own", population: 2) } }
         }
-        try await wait(for: 2, toAskFor: "a", cities)
+        try await waiters(2, of: "a", cities)
         waiting[0].cancel()
         await #expect(throws: CancellationError.self) { try await waiting[0].value }
         // The second task still waits.
-        try await wait(for: 1, toAskFor: "a", cities)
+        try await waiters(1, of: "a", cities)
         #expect(hung.cancellations == 0)
         waiting[1].cancel()
         await #expect(throws: CancellationError.self) { try await waiting[1].value }
@@ -73,7 +73,7 @@ extension LoadTests {
         let key = try EntryKey("a")
         let isUnderWay = { cities.core.memory.withLock { $0.isUnderWay(key) } }
         hung.open()
-        while isUnderWay() { await pause() }
+        try await wait(until: !isUnderWay())
         #expect(try await cities.fetch(forKey: "a", freshness: .latest)?.name == "later")
     }
 
@@ -94,7 +94,7 @@ extension LoadTests {
         await source.hasRun(1)
         clock.advance(by: 3_600)
         let joined = Task { try await cities.fetch(forKey: "a") { City(name: "own", population: 2) } }
-        try await wait(for: 1, toAskFor: "a", cities)
+        try await waiters(1, of: "a", cities)
         source.open()
         #expect(try await joined.value.name == "loaded")
         let other = try await cities.fetch(forKey: "b") { City(name: "own", population: 2) }

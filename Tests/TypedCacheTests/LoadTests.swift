@@ -87,9 +87,9 @@ import Testing
     }
 
     /// Waits until so many wait for a key.
-    func wait(for count: Int, toAskFor key: String, _ cities: Cache<City>) async throws {
+    func waiters(_ count: Int, of key: String, _ cities: Cache<City>) async throws {
         let key = try EntryKey(key)
-        while cities.core.loads.waiterCount(key) < count { await pause() }
+        try await wait(until: cities.core.loads.waiterCount(key) >= count)
     }
 
     // MARK: One producer
@@ -115,7 +115,7 @@ import Testing
         let low = Task(priority: .background) {
             try await cities.fetch(forKey: "a") {
                 let city = try await started.load()
-                while Task.currentPriority < .high { await pause() }
+                try await wait(until: Task.currentPriority >= .high)
                 return city
             }
         }
@@ -135,7 +135,7 @@ import Testing
             for _ in 0..<100 { group.addTask { try await cities.fetch(forKey: "a") { try await source.load() } } }
             await source.hasRun(1)
             // All others are on their way or wait; none of them may start another one.
-            try await wait(for: 100, toAskFor: "a", cities)
+            try await waiters(100, of: "a", cities)
             source.open()
             for try await city in group { #expect(city.name == "loaded") }
         }
@@ -163,7 +163,7 @@ import Testing
                     } catch { return error as? Refusal == Refusal() }
                 }
             }
-            try? await wait(for: 20, toAskFor: "a", cities)
+            try? await waiters(20, of: "a", cities)
             source.open()
             for await isRefused in group { #expect(isRefused) }
         }
@@ -252,10 +252,9 @@ import Testing
                 return ["a": held, "b": held]
             }
             try await cache.removeAll()
-            while !cache.core.loads.isEmpty { await pause() }
+            try await wait(until: cache.core.loads.isEmpty)
             // The task that loaded may still be ending.
-            for _ in 0..<10_000 where token != nil { await pause() }
-            #expect(token == nil)
+            try await wait(until: token == nil)
         }
     }
 
@@ -271,7 +270,7 @@ import Testing
         await source.hasRun(1)
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
-        while source.cancellations == 0 { await pause() }
+        try await wait(until: source.cancellations != 0)
         let city = try await cities.fetch(forKey: "a", options: loading) { City(name: "next", population: 1) }
         #expect(city.name == "next")
     }
@@ -284,7 +283,7 @@ import Testing
         let tasks = (0..<5).map { _ in
             Task { try await cities.fetch(forKey: "a") { try await source.load() } }
         }
-        try await wait(for: 5, toAskFor: "a", cities)
+        try await waiters(5, of: "a", cities)
         await source.hasRun(1)
         for task in tasks[..<4] {
             task.cancel()
@@ -302,12 +301,12 @@ import Testing
         let tasks = (0..<5).map { _ in
             Task { try await cities.fetch(forKey: "a") { try await source.load() } }
         }
-        try await wait(for: 5, toAskFor: "a", cities)
+        try await waiters(5, of: "a", cities)
         await source.hasRun(1)
         for task in tasks { task.cancel() }
         for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         // The producer is cancelled, whenever its task gets there.
-        while source.cancellations == 0 { await pause() }
+        try await wait(until: source.cancellations != 0)
         // A later fetch starts a run of its own.
         source.open()
         let city = try await cities.fetch(forKey: "a") { try await source.load() }
@@ -363,7 +362,7 @@ import Testing
                 return ["b": City(name: "b", population: 2)]
             }
         }
-        while asked.withLock({ $0.isEmpty }) { await pause() }
+        try await wait(until: !asked.withLock({ $0.isEmpty }))
         source.open()
         #expect(try await both.value.mapValues(\.name) == ["a": "loaded", "b": "b"])
         #expect(try await first.value.name == "loaded")
@@ -380,7 +379,7 @@ import Testing
         }
         await source.hasRun(1)
         let one = Task { try await cities.fetch(forKey: "a") { City(name: "own", population: 3) } }
-        while cities.statistics.misses + cities.statistics.joins < 3 { await pause() }
+        try await wait(until: cities.statistics.misses + cities.statistics.joins >= 3)
         source.open()
         #expect(try await one.value.name == "own")
         #expect(try await several.value.keys.sorted() == ["b"])

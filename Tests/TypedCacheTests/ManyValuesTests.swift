@@ -91,11 +91,8 @@ import Testing
         }
 
         static func join() {
-            let deadline = ContinuousClock.now + .seconds(20)
             threads.withLock { _ = $0.insert(ObjectIdentifier(Thread.current)) }
-            while threads.withLock(\.count) < expected.withLock(\.self), ContinuousClock.now < deadline {
-                usleep(100)
-            }
+            try? wait(until: threads.withLock(\.count) >= expected.withLock(\.self), within: .seconds(20))
         }
     }
 

@@ -158,7 +158,7 @@ enum PrometheusClient {
         """
 
     private static func run(_ arguments: [String], input: String) throws -> String {
-        let file = FileManager.default.temporaryDirectory.appending(path: "metrics-\(UUID().uuidString)")
+        let file = TestDirectory.newPath()
         try Data(input.utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let process = Process()

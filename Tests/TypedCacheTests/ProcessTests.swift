@@ -97,10 +97,9 @@ import TypedCache
         let victim = try child(1)
         try victim.begin(.load("endless"))
         let path = directory.url.appending(path: "shared").path
-        while try KeyLocks(directory: path).tryLock(KeyLocks.Offset(key: "endless")) {
-            try #require(victim.isRunning, "the process ended before it had the lock")
-            usleep(1_000)
-        }
+        func isLocked() throws -> Bool { try !KeyLocks(directory: path).tryLock(KeyLocks.Offset(key: "endless")) }
+        try await wait(until: !victim.isRunning || isLocked())
+        try #require(victim.isRunning, "the process ended before it had the lock")
         let cache = try cache()
         let value = ProvenValue(key: "endless", identity: ValueIdentity(writer: 0, number: 7))
         let load = Task {
@@ -226,11 +225,13 @@ import TypedCache
         }
         /// The entries of both processes, which must be the same once evictions in the background have ended.
         func agreed() throws -> [Answer] {
-            for _ in 0..<100 {
-                let answers = try [one, other].map { process in try keys.map { try process.perform(.fetch($0)) } }
-                if answers[0] == answers[1] { return answers[0] }
+            var answers: [[Answer]] = []
+            func agree() throws -> Bool {
+                answers = try [one, other].map { process in try keys.map { try process.perform(.fetch($0)) } }
+                return answers[0] == answers[1]
             }
-            throw TortureError("they do not come to agree")
+            try wait(until: agree())
+            return answers[0]
         }
         let left = try agreed().count { $0 != .absent }
         #expect(left > limit / 2 && left <= limit)

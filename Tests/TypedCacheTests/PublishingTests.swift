@@ -71,11 +71,7 @@ import Testing
 
     @Test func theTimerPublishes() async throws {
         let cities = try cities()
-        let deadline = ContinuousClock.now + .seconds(30)
-        while try published().isEmpty, ContinuousClock.now < deadline {
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        #expect(try published().count == 1)
+        try await wait(until: published().count == 1)
         withExtendedLifetime(cities) {}
     }
 
@@ -143,22 +139,16 @@ import Testing
         return child
     }
 
-    private func waitFor(_ isThere: ([PublishedCache]) -> Bool) throws -> [PublishedCache] {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while true {
-            let all = try published()
-            if isThere(all) || ContinuousClock.now > deadline { return all }
-            usleep(20_000)
-        }
-    }
-
     @Test func processesAreToldApartAndADeadOneIsNoticed() throws {
         let children = try (1...2).map { try child($0) }
         #expect(try children[0].perform(.save("a")) == .done)
-        let both = try waitFor { all in
-            all.count == 2 && all.contains { $0.statistics.figures.statistics.saves == 1 }
+        var both: [PublishedCache] = []
+        func isSaveThere() throws -> Bool {
+            both = try published()
+            return both.count == 2 && both.contains { $0.statistics.figures.statistics.saves == 1 }
         }
-        #expect(both.count == 2 && both.allSatisfy(\.isLive))
+        try wait(until: isSaveThere())
+        #expect(both.allSatisfy { $0.isLive })
         #expect(Set(both.map(\.statistics.processIdentifier)).count == 2)
         #expect(both.map(\.statistics.figures.statistics.saves).sorted() == [0, 1])
         #expect(both.allSatisfy { $0.statistics.program == "CacheWorker" })

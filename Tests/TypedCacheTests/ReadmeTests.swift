@@ -10,7 +10,7 @@ import Testing
         let program = try #require(programs.first)
         let expected = try #require(Self.blocks("text", in: readme).first, "what the program prints")
 
-        let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
+        let folder = TestDirectory.newPath()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let source = folder.appending(path: "main.swift")
@@ -34,7 +34,7 @@ import Testing
         let readme = try String(contentsOf: Self.package.appending(path: "README.md"), encoding: .utf8)
         let parts = Self.blocks("swift", in: readme).dropFirst()
         #expect(!parts.isEmpty)
-        let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
+        let folder = TestDirectory.newPath()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         for part in parts {

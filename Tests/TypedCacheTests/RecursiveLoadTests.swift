@@ -34,7 +34,7 @@ import Testing
             }
         }
         // Nothing is left of it.
-        while !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.core.loads.isEmpty)
         let found = try await cities.fetch(forKey: "a") { [city] in city }
         #expect(found == city)
     }
@@ -70,7 +70,7 @@ import Testing
             }
         }
         await expectRecursion("a") { try await load.value }
-        for cities in [first, second] { while !cities.core.loads.isEmpty { await pause() } }
+        for cities in [first, second] { try await wait(until: cities.core.loads.isEmpty) }
         let found = try await second.fetch(forKey: "a", options: among) { [city] in city }
         #expect(found == city)
     }
@@ -83,7 +83,7 @@ import Testing
             do {
                 _ = try await caches[number].fetch(forKey: key, options: among) {
                     started.add(key)
-                    while started.all.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+                    try await wait(until: started.all.count == 2)
                     return try await caches[number].fetch(forKey: next, options: among) {
                         City(name: "never", population: 1)
                     }
@@ -117,7 +117,7 @@ import Testing
             do {
                 _ = try await cities.fetch(forKey: key) {
                     started.add(key)
-                    while started.all.count < 2 { await pause() }
+                    try await wait(until: started.all.count >= 2)
                     return try await cities.fetch(forKey: next) { City(name: "never", population: 1) }
                 }
                 return nil
@@ -135,7 +135,7 @@ import Testing
         let (city, a, b) = (city, try EntryKey("a"), try EntryKey("b"))
         let first = Task {
             try await cities.fetch(forKey: "a") {
-                while cities.core.loads.waiterCount(b) < 1 { await pause() }
+                try await wait(until: cities.core.loads.waiterCount(b) >= 1)
                 var code: CacheError.Code?
                 // Until the load of b waits for this one.
                 while code != .recursiveLoad {
@@ -143,20 +143,20 @@ import Testing
                         withUnsafeCurrentTask { $0?.cancel() }
                         return try await cities.fetch(forKey: "b") { City(name: "never", population: 1) }
                     }
-                    await pause()
+                    try await Task.sleep(for: .milliseconds(1))
                     if case .failure(let error) = await child.result { code = (error as? CacheError)?.code }
                 }
                 return city
             }
         }
-        while cities.core.loads.waiterCount(a) < 1 { await pause() }
+        try await wait(until: cities.core.loads.waiterCount(a) >= 1)
         let second = Task {
             try await cities.fetch(forKey: "b") {
                 while true {
                     do {
                         return try await cities.fetch(forKey: "a") { City(name: "never", population: 1) }
                     } catch let error as CacheError where error.code == .recursiveLoad {
-                        await pause()
+                        try await Task.sleep(for: .milliseconds(1))
                     }
                 }
             }
@@ -178,7 +178,7 @@ import Testing
             }
         }
         #expect(found == city)
-        while !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.core.loads.isEmpty)
         #expect(cities.statistics.loadFailures == 0 && cities.statistics.loads == 2)
     }
 }

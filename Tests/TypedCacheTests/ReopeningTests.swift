@@ -68,7 +68,7 @@ import Testing
 
         init(of cities: Cache<City>) { store = cities.core.store as AnyObject }
 
-        func vanish() { while store != nil { usleep(1_000) } }
+        func vanish() throws { try wait(until: store == nil) }
     }
 
     @Test(arguments: [DiskSettings.Layout.packed, .files], Change.allCases)
@@ -94,8 +94,8 @@ import Testing
                     let look = try open(name, layout, writing: .through, memory: .none)
                     let seen = try keys.filter { try look.fetch(forKey: $0)?.population != change.expected }
                     #expect(seen == [], "\(name): seen at once")
-                    former.vanish()
-                    next.vanish()
+                    try former.vanish()
+                    try next.vanish()
                     let last = try open(name, layout, writing: .through, memory: .none)
                     let wrong = try keys.filter { try last.fetch(forKey: $0)?.population != change.expected }
                     #expect(wrong == [], "\(name): on disk in the end")

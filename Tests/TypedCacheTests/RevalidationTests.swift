@@ -133,7 +133,7 @@ import Testing
             return .unchanged()
         }
         #expect(found == old)
-        while cities.statistics.revalidations < 1 || !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.statistics.revalidations >= 1 && cities.core.loads.isEmpty)
         #expect(formers.all == [old])
         #expect(try await cities.fetch(forKey: "a") == old)
 
@@ -150,7 +150,7 @@ import Testing
             return .unchanged()
         }
         #expect(ahead == new)
-        while cities.statistics.revalidations < 2 || !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.statistics.revalidations >= 2 && cities.core.loads.isEmpty)
         #expect(early.all == [new])
         clock.advance(by: 9)
         #expect(try await cities.fetch(forKey: "b") == new)
@@ -167,7 +167,7 @@ import Testing
         _ = try await cities.fetch(forKey: "a", options: options, expiration: .after(.seconds(10))) { _ in
             .unchanged()
         }
-        while cities.statistics.revalidations < 1 || !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.statistics.revalidations >= 1 && cities.core.loads.isEmpty)
         for cache in [cities, other] { #expect(try await cache.fetch(forKey: "a") == old) }
         clock.advance(by: 20)
         // The other one first: a fetch that finds an expired entry has all caches drop it.
@@ -205,20 +205,20 @@ import Testing
         clock.advance(by: 20)
         let key = try EntryKey("a")
         let runs = Recorder<Int>()
-        let wait = { @Sendable (number: Int) async in
+        let gather = { @Sendable (number: Int) async throws in
             runs.add(number)
-            while cities.core.loads.waiterCount(key) < 20 { await pause() }
+            try await wait(until: cities.core.loads.waiterCount(key) >= 20)
         }
         let tasks = (0..<20).map { number in
             Task {
                 if number % 2 == 0 {
                     return try await cities.fetch(forKey: "a") { () -> City in
-                        await wait(number)
+                        try await gather(number)
                         return City(name: "old", population: 1)
                     }
                 }
                 return try await cities.fetch(forKey: "a") { _ in
-                    await wait(number)
+                    try await gather(number)
                     return .unchanged()
                 }
             }

@@ -64,7 +64,7 @@ import Testing
         // Served at once, and loaded again in the background.
         #expect(try await cities.fetch(forKey: "x", expiration: expiration) { new } == city)
         while let event = await events.next(), event.kind != .saved {}
-        while !cities.core.loads.isEmpty { await pause() }
+        try await wait(until: cities.core.loads.isEmpty)
         #expect(try await cities.fetch(forKey: "x") == new)
         clock.advance(by: 120)
         // Served only because loading fails.

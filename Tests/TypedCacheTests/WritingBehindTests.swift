@@ -172,7 +172,7 @@ import Testing
                 isDone.signal()
             }
             let memory = (later == .saveByAnother ? other : cities).core.memory
-            while !memory.withLock({ $0.isUnderWay(key) }) { usleep(1_000) }
+            #expect(throws: Never.self) { try wait(until: memory.withLock { $0.isUnderWay(key) }) }
         }
         behind.setUser(user)
         store.state.withLock { $0 = .init(failsSaves: true, failsRemovals: true) }

@@ -21,8 +21,8 @@ import Testing
         )
     }
 
-    private func top(_ words: String..., interruption: TestInterruption = TestInterruption()) -> ToolRun {
-        ToolRun(["top"] + words + ["--root", workspace.root], on: TypedCacheBackend(), interruption: interruption)
+    private func top(_ words: String...) -> ToolRun {
+        ToolRun(["top"] + words + ["--root", workspace.root], on: TypedCacheBackend())
     }
 
     private func work(_ cache: Cache<Line>) throws {
@@ -102,14 +102,13 @@ import Testing
     @Test func tablesGoOnUntilASignal() throws {
         let cities = try cache("cities")
         try work(cities)
-        let interruption = TestInterruption()
-        Thread {
-            usleep(350_000)
-            interruption.arrive(15)
-        }.start()
-        let run = top("--interval", "0.1", interruption: interruption)
-        #expect(run.status == .signal(15))
-        #expect(run.output.lines.count { $0.hasPrefix("CACHE") } >= 2 && run.output.text.contains("MEM/s"))
+        let (output, interruption) = (MemoryOutput(), TestInterruption())
+        output.whenFlushed = { output in
+            if output.lines.count(where: { $0.hasPrefix("CACHE") }) == 3 { interruption.arrive(15) }
+        }
+        let words = ["top", "--interval", "0.1", "--root", workspace.root]
+        let run = ToolRun(words, on: TypedCacheBackend(), interruption: interruption, output: output)
+        #expect(run.status == .signal(15) && output.text.contains("MEM/s"))
     }
 
     @Test(arguments: ["0", "0.09", "3601", "-1", "nan", "1e1", "", "1s", "inf", "0x1"])

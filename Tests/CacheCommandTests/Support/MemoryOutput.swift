@@ -6,6 +6,7 @@ final class MemoryOutput: TextOutput {
     /// Those that are no text.
     private(set) var bytes: [UInt8] = []
     private(set) var flushCount = 0
+    var whenFlushed: (MemoryOutput) -> Void = { _ in }
     private let room: Int
     private let error: OutputError
     private let isHeldBack: Bool
@@ -29,6 +30,7 @@ final class MemoryOutput: TextOutput {
     func flush() throws(OutputError) {
         flushCount += 1
         if text.utf8.count > room { throw error }
+        whenFlushed(self)
     }
 
     var lines: [String] { text.split(separator: "\n").map(String.init) }

@@ -74,7 +74,7 @@ struct RealTool {
         }
         let output = Pipe.make()
         // A file, so that a process that writes much never waits for a reader.
-        let errors = FileManager.default.temporaryDirectory.appending(path: "errors-\(UUID().uuidString)")
+        let errors = TestDirectory.newPath()
         _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errors)
@@ -106,7 +106,7 @@ struct RealTool {
         process.arguments = ["-c", line]
         process.environment = ProcessInfo.processInfo.environment.merging(["TOOL": try executable.path]) { $1 }
         let output = Pipe.make()
-        let errors = FileManager.default.temporaryDirectory.appending(path: "errors-\(UUID().uuidString)")
+        let errors = TestDirectory.newPath()
         _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
         process.standardOutput = output
         process.standardError = try FileHandle(forWritingTo: errors)
@@ -130,17 +130,26 @@ struct RealTool {
         #endif
     }
 
-    /// Interrupts a process that waits for the other end of a pipe.
+    /// Waits until the process handles SIGINT, or has ended.
+    static func waitForTrap(_ process: Process) throws {
+        try wait(until: !process.isRunning || hasTrap(process.processIdentifier))
+    }
+
+    /// Interrupts a process once it waits for a pipe: to be opened at the other end, or for more bytes.
     static func interruptWaiting(_ process: Process) throws {
-        while process.isRunning, !hasTrap(process.processIdentifier) { usleep(200) }
+        try waitForTrap(process)
         #if os(Linux)
-            // `S` is the state of a thread that waits.
-            while process.isRunning {
-                let line =
-                    (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)) ?? ""
-                if line.contains(") S ") { break }
-                usleep(200)
+            // `S` is the state of a thread that waits; for a moment, it may wait for something else.
+            var waitCount = 0
+            func isWaiting() -> Bool {
+                let file = "/proc/\(process.processIdentifier)/stat"
+                let line = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+                waitCount = line.contains(") S ") ? waitCount + 1 : 0
+                return waitCount == 50
             }
+            try wait(until: !process.isRunning || isWaiting())
+        #else
+            usleep(100_000)
         #endif
         kill(process.processIdentifier, SIGINT)
     }
@@ -159,10 +168,7 @@ struct RealTool {
 
 /// A folder of a test's own, removed when the test ends.
 final class Workspace {
-    let url = FileManager.default.temporaryDirectory.appending(
-        path: "typed-cache-command-\(UUID().uuidString)",
-        directoryHint: .isDirectory
-    )
+    let url = TestDirectory.newPath()
 
     init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
 

@@ -61,7 +61,7 @@ final class TerminalSession {
 
     @discardableResult
     private func tmux(_ arguments: [String]) throws -> String {
-        try Self.run(["tmux", "-L", socket, "-f", "/dev/null", "-u"] + arguments)
+        try Self.run(["tmux", "-L", socket, "-f", "/dev/null", "-u"] + arguments, in: folder)
     }
 
     /// tmux' server goes on after its first command, and must not hold the files by which the end of that is noticed.
@@ -70,13 +70,15 @@ final class TerminalSession {
         exit $?
         """
 
-    private static func run(_ arguments: [String]) throws -> String {
+    private static func run(_ arguments: [String], in folder: URL? = nil) throws -> String {
         let process = Process()
+        // The sessions end with this process, which ends all that works in its folders.
+        if let folder { process.currentDirectoryURL = folder }
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = ["-c", withoutDescriptors, "bash"] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(["LC_ALL": "C.UTF-8"]) { $1 }
         // A file: the server, which the first command starts, keeps the output open.
-        let output = FileManager.default.temporaryDirectory.appending(path: "tmux-\(UUID().uuidString)")
+        let output = TestDirectory.newPath()
         _ = FileManager.default.createFile(atPath: output.path, contents: nil)
         defer { try? FileManager.default.removeItem(at: output) }
         process.standardInput = FileHandle.nullDevice

@@ -34,7 +34,7 @@ struct DescriptorTests {
 
     @Test("A file is read to its end, and knows its size")
     func file() throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        let path = TestDirectory.newPath().path
         defer { unlink(path) }
         let text = Array(repeating: UInt8(ascii: "x"), count: 700_000)
         try Data(text).write(to: URL(filePath: path))
@@ -61,7 +61,7 @@ struct DescriptorTests {
 
     @Test("A signal just before the waiting for the other end of a pipe ends it", arguments: [O_RDONLY, O_WRONLY])
     func interruptedOpening(flags: Int32) throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        let path = TestDirectory.newPath().path
         try #require(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
         let interruption = try LateInterruption()

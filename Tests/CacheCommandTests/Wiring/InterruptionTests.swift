@@ -141,10 +141,7 @@ import Testing
             input: input
         )
         input.fileHandleForWriting.write(Data("k0\n".utf8))
-        while process.isRunning, !RealTool.hasTrap(process.processIdentifier) { usleep(200) }
-        // It may still be reading the key.
-        usleep(100_000)
-        kill(process.processIdentifier, SIGINT)
+        try RealTool.interruptWaiting(process)
         let text = output.fileHandleForReading.readDataToEndOfFile()
         let outcome = try RealTool.finish(process, output: text, errors: errors)
         #expect(outcome.wasSignalled && outcome.status == SIGINT && outcome.errors.isEmpty, "\(outcome)")
@@ -159,7 +156,7 @@ import Testing
         for _ in 0..<10 {
             try before()
             let (process, output, errors) = try RealTool.start(arguments)
-            while process.isRunning, !RealTool.hasTrap(process.processIdentifier) { usleep(200) }
+            try RealTool.waitForTrap(process)
             kill(process.processIdentifier, SIGINT)
             let text = output.fileHandleForReading.readDataToEndOfFile()
             let outcome = try RealTool.finish(process, output: text, errors: errors)

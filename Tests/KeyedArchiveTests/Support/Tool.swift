@@ -46,7 +46,7 @@ enum Tool {
 
     /// Makes a folder that is gone again when `body` returns.
     static func withFolder<Result>(_ body: (URL) throws -> Result) throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "archives-\(UUID().uuidString)")
+        let folder = TestDirectory.newPath()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         return try body(folder)

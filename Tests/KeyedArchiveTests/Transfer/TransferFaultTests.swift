@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -178,22 +180,23 @@ struct TransferFaultTests {
     @Test func aCancelledSendIsWholeOrNotThere() async throws {
         let ends = StreamEnds.pipe()
         let sender = try ArchiveSender(to: ends.writing, bufferByteLimit: 10_000)
+        let sent = Atomic(0)
         let task = Task {
-            var count = 0
             do {
                 while true {
-                    try await sender.send(encoding: Order.long(count, byteCount: 5_000))
-                    count += 1
+                    let number = sent.load(ordering: .relaxed)
+                    try await sender.send(encoding: Order.long(number, byteCount: 5_000))
+                    sent.add(1, ordering: .relaxed)
                 }
             } catch {
                 #expect((error as? TransferError)?.code == .cancelled)
             }
-            return count
         }
-        try await Task.sleep(for: .milliseconds(200))
+        // The pipe and the buffer have room for 15 of them.
+        try await wait(until: sent.load(ordering: .relaxed) > 10)
         task.cancel()
-        let count = await task.value
-        #expect(count > 0)
+        await task.value
+        let count = sent.load(ordering: .relaxed)
         async let finished: Void = sender.finish()
         let (orders, error) = await receive(try ArchiveReceiver(decoding: Order.self, from: ends.reading))
         try await finished

@@ -152,11 +152,7 @@ struct TransferTests {
             #expect(try await orders.next() == nil)
         }
         // Their threads end a moment later.
-        for _ in 0..<500 where isNonblocking(ends.writing) || isNonblocking(ends.reading) {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(!isNonblocking(ends.writing))
-        #expect(!isNonblocking(ends.reading))
+        try await wait(until: !isNonblocking(ends.writing) && !isNonblocking(ends.reading))
         try ends.writing.write(contentsOf: Data([1]))
         #expect(try ends.reading.read(upToCount: 1) == Data([1]))
     }

@@ -35,7 +35,7 @@ extension RedisConnection {
                 return try await send([command])[0]
             } catch {
                 guard [.notConnected, .connectionLost, .timeout].contains(error.code) else { throw error }
-                await pause()
+                try await Task.sleep(for: .milliseconds(1))
             }
         }
     }
@@ -64,8 +64,8 @@ final class EventLog: Sendable {
     }
 
     /// Waits until there are so many of something.
-    func wait<Element>(for count: Int, _ elements: (EventLog) -> [Element]) async -> [Element] {
-        while elements(self).count < count { await pause() }
+    func wait<Element>(for count: Int, _ elements: (EventLog) -> [Element]) async throws -> [Element] {
+        try await TestSupport.wait(until: elements(self).count >= count)
         return elements(self)
     }
 }

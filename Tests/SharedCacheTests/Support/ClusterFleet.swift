@@ -30,10 +30,10 @@ struct ClusterFleet {
         for round in 0..<rounds {
             let (from, to) = ((source + round) % 3, (source + round + 1) % 3)
             try await cluster.beginMoving(slot, from: from, to: to)
-            for _ in 0..<30 { await pause() }
-            while try await cluster.moveKeys(of: slot, from: from, to: to, atMost: 1) > 0 { await pause() }
+            try await Task.sleep(for: .milliseconds(30))
+            try await wait(until: await cluster.moveKeys(of: slot, from: from, to: to, atMost: 1) == 0)
             try await cluster.endMoving(slot, to: to)
-            for _ in 0..<30 { await pause() }
+            try await Task.sleep(for: .milliseconds(30))
         }
     }
 
@@ -45,8 +45,8 @@ struct ClusterFleet {
     /// A machine that hears of changes by each master.
     func wholeMachine(timeout: Int = 600_000, deadline: Duration = .seconds(600)) async throws -> SharedTier {
         let tier = try machine(timeout: timeout, deadline: deadline)
-        while tier.clusterClient?.isWhole != true { await pause() }
-        await tier.verified()
+        try await wait(until: tier.clusterClient?.isWhole == true)
+        try await tier.verified()
         return tier
     }
 

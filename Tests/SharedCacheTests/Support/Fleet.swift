@@ -12,7 +12,10 @@ struct Fleet {
     let server: RedisServer
     let prefix = "test-\(UUID().uuidString.prefix(8))"
 
-    init() async throws { server = try await RedisServer() }
+    /// - Parameter hasOwnServer: whether the test ends, stops, fills or counts it: others share one, by prefixes of their own.
+    init(hasOwnServer: Bool = false) async throws {
+        server = hasOwnServer ? try await RedisServer() : try #require(RedisServer.common)
+    }
 
     /// - Parameters:
     ///   - port: of a proxy; `nil` for the server's own.
@@ -38,19 +41,19 @@ struct Fleet {
     /// A machine that may answer from memory.
     func verifiedMachine(lease: Duration = .seconds(3_600)) async throws -> SharedTier {
         let tier = try machine(lease: lease)
-        await tier.verified()
+        try await tier.verified()
         return tier
     }
 }
 
 extension SharedTier {
-    func verified() async {
-        while !isVerified { await pause() }
+    func verified() async throws {
+        try await wait(until: isVerified)
     }
 
     /// Waits until the tier has read the server's clock, which it does once a minute: a test may set another one then.
-    func clockWasRead() async {
-        while !upkeep.hasReadClock { await pause() }
+    func clockWasRead() async throws {
+        try await wait(until: upkeep.hasReadClock)
     }
 
     func cache(_ schema: UInt32 = 0) throws -> Cache<String> {
@@ -75,19 +78,19 @@ extension SharedTier {
     }
 }
 
-/// The code of the error that a call throws; `nil` for none.
-func code(_ body: () async throws -> Void) async -> CacheError.Code? {
+/// The code of the cache's error that a call throws; `nil` for no error.
+func code(_ body: () async throws -> Void) async throws -> CacheError.Code? {
     do {
         try await body()
         return nil
-    } catch {
-        return (error as? CacheError)?.code
+    } catch let error as CacheError {
+        return error.code
     }
 }
 
 /// Waits until a fetch gives a value.
 func fetch(_ value: String?, from cache: Cache<String>, key: String = "key") async throws {
-    while try await cache.fetch(forKey: key) != value { await pause() }
+    try await wait(until: await cache.fetch(forKey: key) == value)
 }
 
 /// Repeats a call until the server answers it.
@@ -96,7 +99,7 @@ func insist<Result>(_ body: () async throws -> Result) async throws -> Result {
         do {
             return try await body()
         } catch let error as CacheError where error.code == .unreachable {
-            await pause()
+            try await Task.sleep(for: .milliseconds(1))
         }
     }
 }

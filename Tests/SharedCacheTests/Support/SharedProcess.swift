@@ -50,8 +50,8 @@ final class SharedProcess {
     }
 
     /// Asks again and again until the answer is this one.
-    func wait(for answer: String, to line: String) async {
-        while ask(line) != answer { await pause() }
+    func wait(for answer: String, to line: String) async throws {
+        try await TestSupport.wait(until: ask(line) == answer)
     }
 
     func signal(_ number: Int32) { _ = kill(process.processIdentifier, number) }
