@@ -262,7 +262,7 @@ import Testing
     func aBatchLeavesTheEntriesOfSingleSaves(_ layout: Layout, _ countLimit: Int?) throws {
         // A store of files gives up entries by a journal, which takes the uses of a batch together.
         if layout == .files, countLimit != nil { return }
-        for seed in 0..<(isLongRun ? 100 : 2) {
+        for seed in isLongRun ? seeds(0..<100) : 0..<2 {
             try withTemporaryDirectory(inMemory: true) { directory in
                 var random = SeededGenerator(seed: UInt64(seed))
                 func store(_ name: String) throws -> any ArchiveStore {

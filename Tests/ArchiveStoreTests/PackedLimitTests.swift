@@ -174,7 +174,7 @@ import Testing
                 isOver.store(true, ordering: .relaxed)
                 group.wait()
             }
-            for step in 0..<(isLongRun ? 2_000 : 200) {
+            for step in 0..<rounds(2_000, short: 200) {
                 try store.save([UInt8(step % 256)], forKey: "key \(step % 8)")
                 #expect(try store.statistics().entryCount <= 2)
             }

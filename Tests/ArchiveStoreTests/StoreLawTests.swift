@@ -14,7 +14,7 @@ import Testing
         String(repeating: "🦁", count: 256),
     ]
 
-    @Test(arguments: StoreUnderTest.allCases, 0..<(isLongRun ? 50 : 1))
+    @Test(arguments: StoreUnderTest.allCases, isLongRun ? seeds(0..<50) : 0..<1)
     func behavesLikeADictionary(_ kind: StoreUnderTest, seed: Int) throws {
         try kind.withPlace { open in
             try checkStore(opening: open, seed: seed)

@@ -12,7 +12,7 @@ import Testing
 @Suite struct CorruptionTests {
     private static let isExhaustive = ProcessInfo.processInfo.environment["TYPED_CACHE_EXHAUSTIVE"] == "1"
     /// How many changed archives the default tries, and how many lengths of a large file.
-    private static let share = isLongRun ? 2_000 : 200
+    private static let share = rounds(2_000, short: 200)
     private static let large = 8 << 10
 
     private static func archives() throws -> [(name: String, bytes: [UInt8])] {

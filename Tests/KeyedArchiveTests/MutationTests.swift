@@ -7,8 +7,8 @@ import Testing
 /// Archives that were changed at random are refused or read, but never trap, hang or take memory without bound.
 @Suite struct MutationTests {
     /// How many changed archives each seed tries; `TYPED_CACHE_MUTATIONS` makes it more.
-    private static let rounds =
-        ProcessInfo.processInfo.environment["TYPED_CACHE_MUTATIONS"].flatMap { Int($0) } ?? (isLongRun ? 400 : 40)
+    private static let mutationCount =
+        ProcessInfo.processInfo.environment["TYPED_CACHE_MUTATIONS"].flatMap { Int($0) } ?? rounds(400, short: 40)
 
     private static func samples() throws -> [[UInt8]] {
         let base = Base(title: "shared")
@@ -36,7 +36,7 @@ import Testing
     @Test(arguments: seeds(1..<9)) func changedArchivesAreRefusedOrRead(seed: Int) throws {
         let samples = try Self.samples()
         var random = SeededGenerator(seed: seed)
-        for _ in 0..<Self.rounds {
+        for _ in 0..<Self.mutationCount {
             guard var bytes = samples.randomElement(using: &random) else { return }
             for _ in 0..<Int.random(in: 1...6, using: &random) { Self.change(&bytes, &random) }
             Self.read(bytes)

@@ -61,7 +61,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
                 group.addTask {
-                    for round in 0..<(isLongRun ? 30 : 6) {
+                    for round in 0..<rounds(30, short: 6) {
                         let count = [1, 7, 16, 17, 400, isLongRun ? 60_000 : 9_000][(task + round) % 6]
                         let texts = (0..<count).map { "\(task) \(round) \($0) \($0 % 3 == 0 ? "ü" : "u")" }
                         let data = try KeyedArchiver.archivedData(withRootObject: texts)
@@ -80,8 +80,8 @@ import Testing
     }
 
     /// Names are kept in a writer from archive to archive, as keys or as names of classes.
-    @Test("A writer that is used again writes the same bytes as a new one", arguments: 0..<(isLongRun ? 200 : 20))
-    func writersUsedAgain(seed: UInt64) {
+    @Test("A writer that is used again writes the same bytes as a new one", arguments: seeds(0..<200))
+    func writersUsedAgain(seed: Int) {
         let used = ArchiveWriter()
         var random = SeededGenerator(seed: seed)
         for round in 0..<30 {

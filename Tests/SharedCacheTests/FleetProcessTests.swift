@@ -16,7 +16,7 @@ struct FleetProcessTests {
         let here = try await fleet.verifiedMachine().cache()
         let worker = try SharedProcess(fleet, interval: 50, deadline: 450)
         defer { worker.end() }
-        for round in 0..<(isLongRun ? 20 : 3) {
+        for round in 0..<rounds(20, short: 3) {
             let key = "key\(round)"
             try await here.save("old", forKey: key)
             // Until memory has it, and may answer.
@@ -69,7 +69,7 @@ struct FleetProcessTests {
         let workers = try (0..<2).map { _ in try SharedProcess(fleet, interval: 50, deadline: 450) }
         defer { for worker in workers { worker.end() } }
         var last: [Int: Int] = [:]
-        for round in 0..<(isLongRun ? 10_000 : 200) {
+        for round in 0..<rounds(10_000, short: 200) {
             for (number, worker) in workers.enumerated() { worker.send("save key \(round):\(number)") }
             for worker in workers { #expect(worker.answer() == "saved") }
             let value = try #require(try await server.fetch(forKey: "key", freshness: .latest))

@@ -136,8 +136,8 @@ struct SharedCacheTests {
         let fleet = try await Fleet()
         let machines = [try await fleet.verifiedMachine(), try await fleet.verifiedMachine()]
         let caches = try machines.map { try $0.cache() }
-        let rounds = isLongRun ? 2_000 : 100
-        for round in 0..<rounds {
+        let count = rounds(2_000, short: 100)
+        for round in 0..<count {
             let key = "key \(round)"
             async let one: Void = caches[0].save("one", forKey: key)
             async let other: Void = caches[1].save("other", forKey: key)
@@ -146,7 +146,7 @@ struct SharedCacheTests {
         // A message that was sent before this answer has been read.
         for machine in machines { _ = try await machine.ask(["PING"]) }
         let reader = try fleet.machine().cache()
-        for round in 0..<rounds {
+        for round in 0..<count {
             let key = "key \(round)"
             let value = try #require(try await reader.fetch(forKey: key))
             for cache in caches { try await fetch(value, from: cache, key: key) }

@@ -22,6 +22,11 @@ package func seeds(_ all: Range<Int>) -> Range<Int> {
     return first..<(first + max(count, wanted))
 }
 
+/// How often a test repeats its work: `long` times in a long run, or a third as often; else `short` times.
+package func rounds(_ long: Int, short: Int) -> Int {
+    isLongRun ? (third == nil ? long : max(short, (long + 2) / 3)) : short
+}
+
 /// The variants with which a test tries the `number`th of many alike steps.
 ///
 /// In a long run all, or every third one; else one of them, a different one for each step.

@@ -41,7 +41,7 @@ struct SelectionCommandTests {
     private func saveSamples() throws {
         try save("user/7/a", age: 100_000, tags: ["x", "y"])
         try save("user/7/b", tags: ["x"])
-        try save("user/70/c", String(repeating: "long text 7 ", count: 4_000).uppercased(), age: 10)
+        try save("user/70/c", (0..<4_000).map(String.init).joined(separator: " "), age: 10)
         try save("other")
         try save("gone", expired: true, tags: ["x"])
     }

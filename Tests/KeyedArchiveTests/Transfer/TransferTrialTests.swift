@@ -13,7 +13,7 @@ import Testing
     @Test func randomChangesAreReadOrRefused() throws {
         let samples = try TransferTrial.samples().map(\.data)
         var random = SeededGenerator(seed: 1)
-        for round in 0..<(isLongRun ? 2_000 : 200) {
+        for round in 0..<rounds(2_000, short: 200) {
             var data = samples[round % samples.count]
             for _ in 0..<Int.random(in: 1...8, using: &random) {
                 data[Int.random(in: 0..<data.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

@@ -4,16 +4,13 @@ import Testing
 
 /// The protocol of a shared tier, as the product runs it, among many processes and three masters with faults: laws G1 to
 /// G8, judged from outside. Everything follows from a seed; `TYPED_CACHE_SEEDS` runs more of them.
-@Suite(.serialized) struct SimulationTests {
-    @Test func fewProcessesKeepTheLaws() {
-        for seed in seeds(0..<200) { check(seed: seed, processCount: 2 + seed % 7) }
-    }
+@Suite struct SimulationTests {
+    @Test(arguments: seeds(0..<200))
+    func fewProcessesKeepTheLaws(seed: Int) { check(seed: seed, processCount: 2 + seed % 7) }
 
-    @Test func fiftyProcessesKeepTheLaws() {
-        for seed in seeds(0..<20) { check(seed: seed, processCount: 50) }
-        // Of two fetches that were under way at once, the one with the older entry ended last.
-        for seed in [5_607, 9_458] { check(seed: seed, processCount: 50) }
-    }
+    // With the last two, of two fetches that were under way at once, the one with the older entry ended last.
+    @Test(arguments: seeds(0..<20) + [5_607, 9_458])
+    func fiftyProcessesKeepTheLaws(seed: Int) { check(seed: seed, processCount: 50) }
 
     private func check(seed: Int, processCount: Int) {
         #expect(
