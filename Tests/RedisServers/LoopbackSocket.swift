@@ -7,12 +7,12 @@ package struct LoopbackSocket: Sendable {
 
     package init(descriptor: Int32) { self.descriptor = descriptor }
 
-    private static func make() throws -> Int32 {
+    private static func make(_ family: Int32 = AF_INET) throws -> Int32 {
         try openingDescriptors {
             #if canImport(Darwin)
-                let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+                let descriptor = socket(family, SOCK_STREAM, 0)
             #else
-                let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+                let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
             #endif
             if descriptor < 0 { throw Failure(number: errno) }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -44,6 +44,24 @@ package struct LoopbackSocket: Sendable {
             close()
             throw error
         }
+    }
+
+    /// Whether a server accepts connections at a Unix domain socket. The socket's file is there a moment earlier.
+    static func isListening(atPath path: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let fits = withUnsafeMutableBytes(of: &address.sun_path) { place in
+            guard path.utf8.count < place.count else { return false }
+            place.copyBytes(from: path.utf8)
+            return true
+        }
+        guard fits, let descriptor = try? make(AF_UNIX) else { return false }
+        defer { _ = Foundation.close(descriptor) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        } == 0
     }
 
     /// Listens at a free port.

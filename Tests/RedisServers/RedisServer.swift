@@ -21,7 +21,7 @@ package final class RedisServer: Sendable {
         guard isInstalled,
             let (process, socket) = try? launch(0, ["--tls-port", "0"], in: directory.url)
         else { return false }
-        try? wait(until: !process.isRunning || FileManager.default.fileExists(atPath: socket))
+        try? wait(until: !process.isRunning || LoopbackSocket.isListening(atPath: socket))
         defer { process.terminate() }
         return process.isRunning
     }()
@@ -63,7 +63,7 @@ package final class RedisServer: Sendable {
         while true {
             let port = UInt16.random(in: ports)
             let (new, socket) = try Self.launch(port, arguments, in: directory.url)
-            try wait(until: !new.isRunning || FileManager.default.fileExists(atPath: socket))
+            try wait(until: !new.isRunning || LoopbackSocket.isListening(atPath: socket))
             guard new.isRunning else { continue }
             self.port = port
             process.withLock { $0 = new }
@@ -109,7 +109,7 @@ package final class RedisServer: Sendable {
     /// As ``start()``, but blocks.
     package func startAgain() throws {
         let (new, socket) = try Self.launch(port, arguments, in: directory.url)
-        try wait(until: !new.isRunning || FileManager.default.fileExists(atPath: socket))
+        try wait(until: !new.isRunning || LoopbackSocket.isListening(atPath: socket))
         guard new.isRunning else { throw ServerError() }
         process.withLock { $0 = new }
     }
@@ -117,7 +117,7 @@ package final class RedisServer: Sendable {
     /// Starts a server and waits until it listens; `nil` if it ends first, as it does when another one has the port.
     private static func start(_ port: UInt16, _ arguments: [String], in directory: URL) async throws -> Process? {
         let (new, socket) = try launch(port, arguments, in: directory)
-        try await wait(until: !new.isRunning || FileManager.default.fileExists(atPath: socket))
+        try await wait(until: !new.isRunning || LoopbackSocket.isListening(atPath: socket))
         return new.isRunning ? new : nil
     }
 
