@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func anInvalidationDuringTheRepeatedLoadRepeatsItToo() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func anInvalidationDuringTheRepeatedLoadRepeatsItToo() async throws {
         let stage = try Stage()
         let feed = Feed(topic: "swift")
         func answer(_ name: String) {
@@ -49,7 +49,7 @@ import Testing
         #expect(try await models.stored(feed)?.freshness.isFresh == true)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["type", "model", "tag", "everything"])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: ["type", "model", "tag", "everything"])
     func aFetchThatBeginsAfterAnInvalidationJoinsNoEarlierLoad(scope: String) async throws {
         let stage = try Stage()
         let models = try await stage.open()
@@ -84,7 +84,7 @@ import Testing
         #expect(try await models.stored(Article.self, id: 1)?.value.title == "new")
     }
 
-    @Test(.timeLimit(.minutes(1))) func severalModelsJoinNoLoadFromBeforeAnInvalidation() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func severalModelsJoinNoLoadFromBeforeAnInvalidation() async throws {
         let stage = try Stage()
         let models = try await stage.open()
         func answer(_ name: String) {
@@ -104,7 +104,8 @@ import Testing
         _ = try await earlier
     }
 
-    @Test(.timeLimit(.minutes(1))) func severalModelsThatWereInvalidatedDuringTheirLoadAreLoadedOnceMore()
+    @Test(.timeLimit(.minutes(1 * slowness)))
+    func severalModelsThatWereInvalidatedDuringTheirLoadAreLoadedOnceMore()
         async throws
     {
         let stage = try Stage()
@@ -124,7 +125,9 @@ import Testing
     }
 
     /// A part that is asked for behind the invalidation makes the entry later than it, but not fresh.
-    @Test(.timeLimit(.minutes(1))) func aNotModifiedFromBeforeAnInvalidationMakesNothingFresh() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aNotModifiedFromBeforeAnInvalidationMakesNothingFresh()
+        async throws
+    {
         let stage = try Stage()
         let models = try await stage.open()
         stage.server.answerUser(1, "a", headers: ["ETag": "\"a\"", "Cache-Control": "max-age=3600"])
@@ -149,7 +152,7 @@ import Testing
     }
 
     /// Whichever of the two comes first: the change has none of the fields that the server has since.
-    @Test(.timeLimit(.minutes(5))) func anInvalidationBesideAChangeIsNotLost() async throws {
+    @Test(.timeLimit(.minutes(5 * slowness))) func anInvalidationBesideAChangeIsNotLost() async throws {
         let stage = try Stage()
         let models = try await stage.open()
         var fresh: [Int] = []
@@ -169,7 +172,8 @@ import Testing
     }
 
     /// They are stale in this process, and their observers are told.
-    @Test(.timeLimit(.minutes(1))) func observersAreToldOfAnInvalidationThatTheDiskRefuses() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func observersAreToldOfAnInvalidationThatTheDiskRefuses() async throws
+    {
         let stage = try Stage()
         let models = try await stage.open()
         try await models.save(User(id: 1, name: "a", bio: "b"))
@@ -186,7 +190,9 @@ import Testing
     }
 
     /// Invalidations that come faster than pages do not have the server asked without end.
-    @Test(.timeLimit(.minutes(1))) func aPageIsAskedForThreeTimesAtMostBecauseOfInvalidations() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aPageIsAskedForThreeTimesAtMostBecauseOfInvalidations()
+        async throws
+    {
         let stage = try Stage()
         let models = try await stage.open()
         let feed = Feed(topic: "swift")
@@ -206,7 +212,7 @@ import Testing
         #expect(stage.server.requests.count == 4)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPageFromBeforeAnInvalidationIsAskedForAgain() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aPageFromBeforeAnInvalidationIsAskedForAgain() async throws {
         let stage = try Stage()
         let models = try await stage.open()
         let feed = Feed(topic: "swift")

@@ -2,11 +2,12 @@ import Foundation
 import ModelCacheTesting
 import Observation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import ModelCache
 
-@MainActor @Suite(.timeLimit(.minutes(40))) struct LiveTests {
+@MainActor @Suite(.timeLimit(.minutes(40 * slowness))) struct LiveTests {
     /// Suspends until a condition holds; the suite's time limit ends it otherwise.
     private func wait(until condition: () -> Bool) async throws {
         while !condition() { try await Task.sleep(for: .milliseconds(1)) }

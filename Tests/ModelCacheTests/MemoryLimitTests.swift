@@ -79,12 +79,12 @@ private final class Ended: Sendable {
 
     /// Waits until a condition holds, and expects it: the tasks of a call that has returned are released soon after.
     private func expect(_ comment: String, _ condition: () -> Bool) async {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60 * slowness))
         while !condition(), ContinuousClock.now < deadline { await pause() }
         #expect(condition(), "\(comment): \(living) models")
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(10 * slowness)))
     func theLimitIsKeptAndObserversThatEndedRetainNothing() async throws {
         let directory = try TemporaryDirectory()
         let server = StubTransport()

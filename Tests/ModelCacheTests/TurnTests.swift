@@ -6,7 +6,7 @@ import TypedCache
 @testable import ModelCache
 
 /// Changes by the program that wait for their turns.
-@Suite(.timeLimit(.minutes(1))) struct TurnTests {
+@Suite(.timeLimit(.minutes(1 * slowness))) struct TurnTests {
     private func waiting(_ count: Int, _ turns: Turns) async throws {
         while turns.waitingCount != count {
             await pause()

@@ -9,7 +9,7 @@ import Testing
 #if os(Linux)
     /// Callers that read their answers by themselves get what the thread of all connections would have read, and leave all
     /// else to it.
-    @Suite(.timeLimit(.minutes(2))) struct CallerReadingTests {
+    @Suite(.timeLimit(.minutes(2 * slowness))) struct CallerReadingTests {
         // MARK: When
 
         @Test func callersReadAfterTwoQuickAnswersAndLessOftenAfterEachFailure() {

@@ -8,7 +8,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Behaviour 20: machines whose clocks are wrong.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct ClockTests {
     /// A machine whose clock is so many seconds behind the server's, and how long its question for the time took.
     private struct Machine {

@@ -41,7 +41,7 @@ extension LoadTests {
     }
 
     /// A fetch that begins behind a change gets no error of a load from before it.
-    @Test(.timeLimit(.minutes(1)), arguments: Change.allCases, [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Change.allCases, [false, true])
     func anErrorFromBeforeAChangeIsNotRemembered(change: Change, isBulk: Bool) async throws {
         let cities = try cache()
         let other = try cache()
@@ -76,7 +76,7 @@ extension LoadTests {
 
     /// A fetch that begins behind a removal does not get a value from before it.
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(1 * slowness)),
         arguments: ["remove", "removeByAnother", "removeSeveral", "removeAll", "removeTagged", "failedSave"]
     )
     func aLaterFetchJoinsNoLoadFromBeforeARemoval(change: String) async throws {
@@ -111,7 +111,7 @@ extension LoadTests {
     }
 
     /// A removal by tag is told to the directory's other caches before the disk: their loads do not undo it.
-    @Test(.timeLimit(.minutes(1)), arguments: [DiskSettings.Layout.packed, .files])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [DiskSettings.Layout.packed, .files])
     func aRemovalByTagOutlivesALoadOfAnotherCache(layout: DiskSettings.Layout) async throws {
         let path = directory.url.path
         let store: any ArchiveStore =
@@ -147,7 +147,7 @@ extension LoadTests {
     // MARK: Later loads
 
     /// A later fetch may not join the first load, whose tags are not known, and its value is the newer one.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true])
     func ofTwoLoadsTheLaterOneIsKept(laterEndsFirst: Bool) async throws {
         let cities = try cache()
         let sources = ["older", "newer"].map { name in
@@ -167,7 +167,7 @@ extension LoadTests {
     }
 
     /// Its producer was done before.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true])
     func aLoadThatIsGivenUpWhileItSavesGivesWayToALaterOne(hasPassedConditions: Bool) async throws {
         let store = AgreementTests.TestStore()
         let cities = Cache<City>(over: store, clock: clock)
@@ -213,7 +213,7 @@ extension LoadTests {
     enum Tagging: CaseIterable, Sendable { case byFetch, byProducer, byFetchOfMany }
 
     /// Whether the key has no entry, or an expired one.
-    @Test(.timeLimit(.minutes(1)), arguments: Place.allCases, Tagging.allCases)
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Place.allCases, Tagging.allCases)
     func aLoadSavesNoEntryWithATagThatWasRemovedMeanwhile(place: Place, tagging: Tagging) async throws {
         let cities = try cache(place)
         // A cache in memory alone shares its entries with no other.
@@ -255,7 +255,7 @@ extension LoadTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Place.allCases)
     func aLoadSavesAnEntryWithoutTheTagThatWasRemovedMeanwhile(place: Place) async throws {
         let cities = try cache(place)
         let source = Source(isOpen: false)
@@ -276,7 +276,7 @@ extension LoadTests {
     }
 
     /// Once its entry has passed all conditions, and may have no name yet; also one that the disk refuses.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true])
     func aRemovalByTagDuringTheSaveOfALoadedValueWins(isRefused: Bool) async throws {
         let store = AgreementTests.TestStore()
         let cities = Cache<City>(over: store, clock: clock)
@@ -337,7 +337,7 @@ extension LoadTests {
     }
 
     /// Everything is removed while a loaded value is saved, and the disk then refuses to remove that one.
-    @Test(.timeLimit(.minutes(1))) func aLoadedValueThatCannotBeRemovedAgainIsHidden() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aLoadedValueThatCannotBeRemovedAgainIsHidden() async throws {
         let store = AgreementTests.TestStore()
         let cities = Cache<City>(over: store, clock: clock)
         store.duringSave.withLock {

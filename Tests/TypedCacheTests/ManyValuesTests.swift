@@ -91,7 +91,7 @@ import Testing
         }
 
         static func join() {
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(20 * slowness)
             threads.withLock { _ = $0.insert(ObjectIdentifier(Thread.current)) }
             while threads.withLock(\.count) < expected.withLock(\.self), ContinuousClock.now < deadline {
                 usleep(100)
