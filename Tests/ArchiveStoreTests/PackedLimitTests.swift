@@ -8,7 +8,9 @@ import Testing
 /// That a packed store keeps to its limits where that is hard, and which entries it evicts.
 @Suite struct PackedLimitTests {
     /// The record of a victim's removal may be longer than the entry that the victim makes room for.
-    @Test(.timeLimit(.minutes(1)), arguments: seeds(0..<8)) func holdTogetherForLongKeys(seed: Int) throws {
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: seeds(0..<8)) func holdTogetherForLongKeys(seed: Int)
+        throws
+    {
         try withTemporaryDirectory(inMemory: true) { path in
             var random = SeededGenerator(seed: seed)
             let (bytes, count) = (1_200 + 200 * seed, 1 + seed % 4)
@@ -45,7 +47,7 @@ import Testing
     }
 
     /// It is gone, even if there is no room to say so.
-    @Test(.timeLimit(.minutes(1))) func aLimitThatIsLessThanAKeyDoesNotKeepItFromBeingRemoved() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aLimitThatIsLessThanAKeyDoesNotKeepItFromBeingRemoved() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let key = String(repeating: "k", count: 700)
             try PackedStore(directory: path, create: true).save([1], forKey: key)
@@ -58,7 +60,7 @@ import Testing
 
     /// It was made without one, and stands in the header of each segment.
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(1 * slowness)),
         arguments: isLongRun ? [5_000, 12_000, 20_000, 32_768, 100_000, 250_000] : [5_000, 32_768]
     )
     func holdWhereTheDictionaryIsLongerThanSegments(limit: Int) throws {

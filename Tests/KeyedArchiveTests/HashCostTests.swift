@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -15,7 +16,7 @@ struct HashCostTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(1 * slowness)),
         arguments: ["NSMutableString", "NSURL", "NSURLQueryItem", "NSPersonNameComponents"]
     )
     func longMembersAreNotHashedForEver(className: String) throws {
@@ -55,7 +56,7 @@ struct HashCostTests {
     }
 
     /// The lists of members are small, and may be shared by any number of collections.
-    @Test(.timeLimit(.minutes(1)), arguments: ["NSSet", "NSMutableSet"])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: ["NSSet", "NSMutableSet"])
     func textsOfOneHashAreNotComparedForEver(className: String) throws {
         let texts = Set(Self.textsOfOneHash(1_024))
         #expect(Set(texts.map { NSString(string: $0).hash }).count == 1)

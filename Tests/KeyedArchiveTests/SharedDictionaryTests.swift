@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -23,7 +24,7 @@ import Testing
         try KeyedUnarchiver.unarchivedObject(ofClass: [Any].self, from: data)?.count ?? 0
     }
 
-    @Test(.timeLimit(.minutes(1))) func longKeysOutsideASCII() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func longKeysOutsideASCII() throws {
         let data = dates(1_000) { archive in
             [Int](repeating: archive.utf16(String(repeating: "k", count: 20_000)), count: 62)
         }
@@ -31,7 +32,7 @@ import Testing
         #expect(try read(data) == 1_000)
     }
 
-    @Test(.timeLimit(.minutes(1))) func longKeysOutsideASCIIInATree() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func longKeysOutsideASCIIInATree() throws {
         var archive = HandmadeArchive()
         let long = archive.utf16(String(repeating: "k", count: 20_000))
         let name = archive.name("X")
@@ -45,7 +46,8 @@ import Testing
     }
 
     /// They have an index each.
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false]) func objectsOfManyKeys(isASCII: Bool) throws {
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [true, false]) func objectsOfManyKeys(isASCII: Bool) throws
+    {
         let data = dates(1_500) { archive in
             let key =
                 isASCII
@@ -58,7 +60,7 @@ import Testing
     }
 
     /// Each set hashes it.
-    @Test(.timeLimit(.minutes(1)), arguments: ["text", "other text", "data", "URL"])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: ["text", "other text", "data", "URL"])
     func longMembersOfManySets(kind: String) throws {
         var archive = HandmadeArchive()
         let filler = String(repeating: "k", count: 50_000)
@@ -90,7 +92,7 @@ import Testing
     }
 
     /// A cast copies data for each reference.
-    @Test(.timeLimit(.minutes(1))) func dataThatAnArrayHoldsManyTimes() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func dataThatAnArrayHoldsManyTimes() throws {
         func data(_ count: Int) -> Data {
             var archive = HandmadeArchive()
             let member = archive.uid(archive.place(archive.data(Data(count: 20_000))))
@@ -106,7 +108,7 @@ import Testing
         #expect(read(data(1_000)) == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func hintsThatAreOneLongName() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func hintsThatAreOneLongName() throws {
         var archive = HandmadeArchive()
         let long = archive.ascii(String(repeating: "k", count: 4_000))
         let hints = archive.array([Int](repeating: long, count: 255) + [archive.name("NSDate")])

@@ -194,7 +194,9 @@ private enum Fetch: CaseIterable {
     }
 
     /// Its merge is before the one that would take it out of the list.
-    @Test(.timeLimit(.minutes(1))) func aModelThatIsMergedWhileItsListWaitsForItsTurnStaysInTheList() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aModelThatIsMergedWhileItsListWaitsForItsTurnStaysInTheList()
+        async throws
+    {
         let stage = try Stage()
         stage.server.answer("/articles?topic=swift", page([3, 2, 1]))
         stage.server.answer("/articles/2", .empty, status: 404)

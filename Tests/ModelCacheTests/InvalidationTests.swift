@@ -11,7 +11,7 @@ import Testing
         try await wait(until: server.requests.count >= count)
     }
 
-    @Test(.timeLimit(.minutes(1))) func anInvalidationDuringTheRepeatedLoadRepeatsItToo() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func anInvalidationDuringTheRepeatedLoadRepeatsItToo() async throws {
         let stage = try Stage()
         let feed = Feed(topic: "swift")
         func answer(_ name: String) {
@@ -46,7 +46,7 @@ import Testing
         #expect(try await models.stored(feed)?.freshness.isFresh == true)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["type", "model", "tag", "everything"])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: ["type", "model", "tag", "everything"])
     func aFetchThatBeginsAfterAnInvalidationJoinsNoEarlierLoad(scope: String) async throws {
         let stage = try Stage()
         let models = try await stage.open()
@@ -81,7 +81,7 @@ import Testing
         #expect(try await models.stored(Article.self, id: 1)?.value.title == "new")
     }
 
-    @Test(.timeLimit(.minutes(1))) func severalModelsJoinNoLoadFromBeforeAnInvalidation() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func severalModelsJoinNoLoadFromBeforeAnInvalidation() async throws {
         let stage = try Stage()
         let models = try await stage.open()
         func answer(_ name: String) {
@@ -101,7 +101,8 @@ import Testing
         _ = try await earlier
     }
 
-    @Test(.timeLimit(.minutes(1))) func severalModelsThatWereInvalidatedDuringTheirLoadAreLoadedOnceMore()
+    @Test(.timeLimit(.minutes(1 * slowness)))
+    func severalModelsThatWereInvalidatedDuringTheirLoadAreLoadedOnceMore()
         async throws
     {
         let stage = try Stage()
@@ -121,7 +122,9 @@ import Testing
     }
 
     /// A part that is requested after the invalidation makes the entry later than it, but not fresh.
-    @Test(.timeLimit(.minutes(1))) func aNotModifiedFromBeforeAnInvalidationMakesNothingFresh() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aNotModifiedFromBeforeAnInvalidationMakesNothingFresh()
+        async throws
+    {
         let stage = try Stage()
         let models = try await stage.open()
         stage.server.answerUser(1, "a", headers: ["ETag": "\"a\"", "Cache-Control": "max-age=3600"])
@@ -146,7 +149,7 @@ import Testing
     }
 
     /// Whichever of the two comes first: the change has none of the fields that the server has since.
-    @Test(.timeLimit(.minutes(5))) func anInvalidationBesideAChangeIsNotLost() async throws {
+    @Test(.timeLimit(.minutes(5 * slowness))) func anInvalidationBesideAChangeIsNotLost() async throws {
         let stage = try Stage()
         let models = try await stage.open()
         var fresh: [Int] = []
@@ -166,7 +169,8 @@ import Testing
     }
 
     /// They are stale in this process, and their observers are notified.
-    @Test(.timeLimit(.minutes(1))) func observersAreToldOfAnInvalidationThatTheDiskRefuses() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func observersAreToldOfAnInvalidationThatTheDiskRefuses() async throws
+    {
         let stage = try Stage()
         let models = try await stage.open()
         try await models.save(User(id: 1, name: "a", bio: "b"))
@@ -183,7 +187,9 @@ import Testing
     }
 
     /// Invalidations that come faster than pages do not have the server asked without end.
-    @Test(.timeLimit(.minutes(1))) func aPageIsAskedForThreeTimesAtMostBecauseOfInvalidations() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aPageIsAskedForThreeTimesAtMostBecauseOfInvalidations()
+        async throws
+    {
         let stage = try Stage()
         let models = try await stage.open()
         let feed = Feed(topic: "swift")
@@ -203,7 +209,7 @@ import Testing
         #expect(stage.server.requests.count == 4)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPageFromBeforeAnInvalidationIsAskedForAgain() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aPageFromBeforeAnInvalidationIsAskedForAgain() async throws {
         let stage = try Stage()
         let models = try await stage.open()
         let feed = Feed(topic: "swift")

@@ -1,6 +1,7 @@
 import Foundation
 import ModelCache
 import ModelCacheTesting
+import TestSupport
 import Testing
 import TypedCache
 
@@ -280,7 +281,7 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
     }
 
     /// The offset of the list's end is the same, and counts other elements.
-    @Test(.timeLimit(.minutes(1)), arguments: [200, 410])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [200, 410])
     func aPageFromBeforeTheListBeganAnewLosesNoElement(status: Int) async throws {
         let stage = try Stage()
         let models = try await stage.open()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import ModelCache
 
-@MainActor @Suite(.timeLimit(.minutes(40))) struct LiveTests {
+@MainActor @Suite(.timeLimit(.minutes(40 * slowness))) struct LiveTests {
     private func memory(_ server: StubTransport) async throws -> ModelCache {
         try await ModelCache.inMemory(types: [User.self, Article.self, Comment.self], transport: server)
     }

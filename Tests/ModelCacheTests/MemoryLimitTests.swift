@@ -83,7 +83,7 @@ private final class Ended: Sendable {
         #expect(condition(), "\(comment): \(living) models")
     }
 
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(10 * slowness)))
     func theLimitIsKeptAndObserversThatEndedRetainNothing() async throws {
         let directory = try TemporaryDirectory()
         let server = StubTransport()

@@ -73,7 +73,7 @@ private final class OvertakingServer: ModelTransport {
         #expect(try await models.stored(User.self, id: 1)?.value.name == "mine")
     }
 
-    @Test(.timeLimit(.minutes(10))) func theRequestThatNoTaskWaitsForIsCancelled() async throws {
+    @Test(.timeLimit(.minutes(10 * slowness))) func theRequestThatNoTaskWaitsForIsCancelled() async throws {
         let server = EndlessServer()
         let models = try await ModelCache.inMemory(types: [User.self], transport: server)
         let tasks = (0..<10).map { _ in Task { try await models.fetch(User.self, id: 1) } }
@@ -535,7 +535,7 @@ private final class OvertakingServer: ModelTransport {
     }
 
     /// Also where several tasks wait for the disk.
-    @Test(.timeLimit(.minutes(5)), arguments: [true, false], [true, false])
+    @Test(.timeLimit(.minutes(5 * slowness)), arguments: [true, false], [true, false])
     func whatSeveralTasksHaveSavedIsOnDisk(isChange: Bool, isInMemory: Bool) async throws {
         let directory = try TemporaryDirectory()
         func open() async throws -> ModelCache {

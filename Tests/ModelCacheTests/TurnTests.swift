@@ -6,7 +6,7 @@ import TypedCache
 @testable import ModelCache
 
 /// Changes by the program that wait for their turns.
-@Suite(.timeLimit(.minutes(1))) struct TurnTests {
+@Suite(.timeLimit(.minutes(1 * slowness))) struct TurnTests {
     /// The one that was called later stays, as it would if no merge were under way.
     @Test(arguments: ["save", "remove", "change"]) func aCallBehindAChangeThatWaitsForItsTurnIsNotLost(
         kind: String

@@ -60,7 +60,7 @@ import TypedCache
 
     /// On Linux a URLSession waits for credentials until its time is over.
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(1 * slowness)),
         arguments: [
             (401, "WWW-Authenticate", "Basic realm=\"r\""),
             (401, "WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\""),
@@ -185,7 +185,7 @@ import TypedCache
         override func stopLoading() {}
     }
 
-    @Test(.timeLimit(.minutes(1))) func anAnswerThatIsNoneOfHTTPIsRefused() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func anAnswerThatIsNoneOfHTTPIsRefused() async throws {
         let transport = try URLSessionTransport(base: try #require(URL(string: "http://localhost/"))) {
             $0.protocolClasses = [PlainProtocol.self]
         }

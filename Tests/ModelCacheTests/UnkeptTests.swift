@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Answers that the server forbids to keep (`no-store`).
-@MainActor @Suite(.timeLimit(.minutes(2))) struct UnkeptTests {
+@MainActor @Suite(.timeLimit(.minutes(2 * slowness))) struct UnkeptTests {
     private static let unkept: ModelHeaders = ["Cache-Control": "no-store"]
     private let feed = Feed(topic: "swift")
 

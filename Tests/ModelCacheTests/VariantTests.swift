@@ -41,7 +41,7 @@ private final class LanguageServer: ModelTransport {
 }
 
 /// Answers that depend on the headers of their request (`Vary`).
-@Suite(.timeLimit(.minutes(2))) struct VariantTests {
+@Suite(.timeLimit(.minutes(2 * slowness))) struct VariantTests {
     private let server = StubTransport()
     private static let varying: ModelHeaders = ["Vary": "Accept-Language", "Cache-Control": "max-age=600"]
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PropertyLists
@@ -37,7 +38,7 @@ struct SetTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func containersAreNoMembers() {
+    @Test(.timeLimit(.minutes(1 * slowness))) func containersAreNoMembers() {
         let arrays = [[UInt8]](repeating: container(0xA0, [4_001]), count: 4_000)
         #expect(code(binary([container(0xC0, 1...4_000)] + arrays + [[0x09]])) == .limitExceeded)
         for marker in [0xA0, 0xC0, 0xD0] as [UInt8] {
@@ -46,7 +47,7 @@ struct SetTests {
     }
 
     /// Foundation hashes data by its first 80 bytes.
-    @Test(.timeLimit(.minutes(1))) func fewMembersMayShareAHash() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func fewMembersMayShareAHash() throws {
         func data(_ count: Int) -> Data {
             let members = (0..<count).map { number in
                 [0x4F, 0x10, 102] + [UInt8](repeating: 1, count: 100) + [UInt8(number >> 8), UInt8(number & 255)]
@@ -60,7 +61,7 @@ struct SetTests {
     }
 
     /// Members that overlap in a short list.
-    @Test(.timeLimit(.minutes(1))) func dataThatOverlapsIsNotComparedForEver() {
+    @Test(.timeLimit(.minutes(1 * slowness))) func dataThatOverlapsIsNotComparedForEver() {
         let (count, length) = (1_024, 20_000)
         // Each member begins with the marker of the next one.
         let marker: [UInt8] = [0x4F, 0x12, 0, 0, UInt8(length >> 8), UInt8(length & 255)]
@@ -70,7 +71,9 @@ struct SetTests {
     }
 
     /// Foundation hashes long texts by parts of them.
-    @Test(.timeLimit(.minutes(1)), arguments: ["b", "\u{E9}"]) func fewKeysMayShareAHash(end: String) throws {
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: ["b", "\u{E9}"]) func fewKeysMayShareAHash(end: String)
+        throws
+    {
         func list(_ count: Int) -> Data {
             let (start, end) = (String(repeating: "a", count: 40), String(repeating: end, count: 152))
             let pairs = (0..<count).map { "<key>\(start)\($0 + 10_000_000)\(end)</key><true/>" }
@@ -88,7 +91,7 @@ struct SetTests {
     }
 
     /// Foundation's numbers beyond 2^64 have one hash, and texts can be made to.
-    @Test(.timeLimit(.minutes(1))) func setsThatAreUsedAgainAndAgainAreNotComparedForEver() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func setsThatAreUsedAgainAndAgainAreNotComparedForEver() throws {
         let members = (0..<1_000).map { [0x11, UInt8($0 >> 8), UInt8($0 & 255)] }
         func list(_ uses: Int) -> Data {
             binary([container(0xA0, Array(repeating: 1, count: uses)), container(0xC0, 2...1_001)] + members)
@@ -98,7 +101,7 @@ struct SetTests {
     }
 
     /// Of one hash in Foundation, which hashes the ends and the middle of long texts.
-    @Test(.timeLimit(.minutes(1))) func textsOfOneHashAreNotComparedForEver() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func textsOfOneHashAreNotComparedForEver() throws {
         let texts = (0..<1_024).map { number in
             let text =
                 String(repeating: "a", count: 40) + "\(number + 10_000_000)" + String(repeating: "b", count: 152)

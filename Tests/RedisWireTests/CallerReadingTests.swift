@@ -9,7 +9,7 @@ import Testing
 #if os(Linux)
     /// Callers that read their answers themselves get the answers that the thread of all connections would have read,
     /// and leave everything else to it.
-    @Suite(.timeLimit(.minutes(2))) struct CallerReadingTests {
+    @Suite(.timeLimit(.minutes(2 * slowness))) struct CallerReadingTests {
         // MARK: When
 
         @Test func callersReadAfterTwoQuickAnswersAndLessOftenAfterEachFailure() {

@@ -10,7 +10,7 @@ import Testing
 @Suite(
     .serialized,
     .enabled(if: RedisServer.isInstalled, "redis-server is not installed"),
-    .timeLimit(.minutes(40))
+    .timeLimit(.minutes(40 * slowness))
 )
 struct ClusterClientTests {
     @Test func commandsGoToTheNodesOfTheirKeys() async throws {

@@ -11,7 +11,7 @@ import Testing
 @Suite(
     .serialized,
     .enabled(if: RedisServer.canEncrypt, "needs --traits TLS, a redis-server with TLS, and openssl"),
-    .timeLimit(.minutes(40))
+    .timeLimit(.minutes(40 * slowness))
 )
 struct ClusterTLSTests {
     private let certificates: TestCertificates

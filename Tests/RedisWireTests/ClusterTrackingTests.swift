@@ -171,7 +171,10 @@ struct ClusterTrackingTests {
     }
 
     /// Changes at each master are heard of, and answers of masters that do not tell of changes are marked.
-    @Test(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+    @Test(
+        .enabled(if: RedisServer.isInstalled, "redis-server is not installed"),
+        .timeLimit(.minutes(40 * slowness))
+    )
     func realMasters() async throws {
         let cluster = try await RedisCluster()
         var settings = RedisSettings(endpoints: cluster.endpoints)

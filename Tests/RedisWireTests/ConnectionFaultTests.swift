@@ -7,7 +7,7 @@ import Testing
 
 /// Servers that stop, die and come back, and networks that spoil their bytes: no caller gets a wrong answer, and none
 /// waits for ever.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct ConnectionFaultTests {
     /// The connection stays, and later answers are dropped.
     @Test func aSlowServerCostsTheSoftTimeout() async throws {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Connections to a real server.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct ConnectionTests {
     @Test func valuesGoThereAndBack() async throws {
         let server = try await RedisServer()

@@ -7,7 +7,7 @@ import Testing
 /// Encrypted connections to a real server.
 @Suite(
     .enabled(if: RedisServer.canEncrypt, "needs --traits TLS, a redis-server with TLS, and openssl"),
-    .timeLimit(.minutes(40))
+    .timeLimit(.minutes(40 * slowness))
 )
 struct TLSTests {
     private let certificates: TestCertificates
@@ -64,7 +64,7 @@ struct TLSTests {
     }
 
     /// A caller that has read a part of an answer leaves none of the stream's bytes to the thread, which waits for the socket.
-    @Test(.timeLimit(.minutes(5))) func answersOfSeveralRecordsAreReadWhole() async throws {
+    @Test(.timeLimit(.minutes(5 * slowness))) func answersOfSeveralRecordsAreReadWhole() async throws {
         let server = try await server()
         for patience in [10, 30, 60, 100, 150] {
             let connection = try connection(server.endpoint) { $0.timeouts.callerReading = .microseconds(patience) }

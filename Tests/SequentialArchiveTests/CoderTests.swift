@@ -283,6 +283,7 @@ extension ScriptedTests {
                     var cls: AnyClass? = Scripted.self
                     coder.encodeValue(ofObjCType: "#", at: &cls)
                     coder.encodeBytes([1, 2, 3] as [UInt8], length: 3)
+                    coder.encodeBytes(nil, length: 0)
                     coder.encode(Data([4, 5]))
                     coder.encodePropertyList(["k": ["é", Data([9])], "l": [String: Any]()] as [String: Any])
                     let place = Place(name: "p", x: 0, count: 0)
@@ -313,8 +314,10 @@ extension ScriptedTests {
                     coder.decodeValue(ofObjCType: "#", at: &cls)
                     #expect(cls == Scripted.self)
                     var count = 0
-                    let bytes = (coder as? SequentialUnarchiver)?.decodeBytes(withReturnedLength: &count)
-                    #expect(bytes.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } == [1, 2, 3])
+                    for expected in [[1, 2, 3], []] as [[UInt8]] {
+                        let bytes = (coder as? SequentialUnarchiver)?.decodeBytes(withReturnedLength: &count)
+                        #expect(bytes.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } == expected)
+                    }
                     #expect(coder.decodeData() == Data([4, 5]))
                     let list = coder.decodePropertyList() as? [String: Any]
                     #expect((list?["k"] as? [Any])?[0] as? String == "é")

@@ -132,6 +132,7 @@ extension ScriptedTests {
                 var none: UnsafePointer<CChar>?
                 coder.encodeValue(ofObjCType: "*", at: &none)
                 coder.encodeBytes([1, 2] as [UInt8], length: 2)
+                coder.encodeBytes(nil, length: 0)
                 coder.encode(Data([4]))
             } _: { coder in
                 var text: UnsafePointer<CChar>?
@@ -142,8 +143,10 @@ extension ScriptedTests {
                 coder.decodeValue(ofObjCType: "*", at: &text)
                 #expect(text == nil)
                 var count = 0
-                let bytes = (coder as? KeyedUnarchiver)?.decodeBytes(withReturnedLength: &count)
-                #expect(bytes.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } == [1, 2])
+                for expected in [[1, 2], []] as [[UInt8]] {
+                    let bytes = (coder as? KeyedUnarchiver)?.decodeBytes(withReturnedLength: &count)
+                    #expect(bytes.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } == expected)
+                }
                 #expect(coder.decodeData() == Data([4]))
             }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import KeyedArchive
 import SequentialArchive
+import TestSupport
 import Testing
 
 /// Many values that share one long part, which each of them copies or goes through, are refused soon, or take little.
@@ -111,7 +112,7 @@ import Testing
         return stream
     }
 
-    @Test(.timeLimit(.minutes(1))) func aMemberOfManySets() {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aMemberOfManySets() {
         func list(length: Int, count: Int) -> Stream {
             var stream = Stream()
             _ = stream.begin("NSArray")
@@ -147,7 +148,7 @@ import Testing
     }
 
     /// Each of the groups within each other has the types that follow its first one.
-    @Test(.timeLimit(.minutes(1))) func typesOfGroupsInEachOther() {
+    @Test(.timeLimit(.minutes(1 * slowness))) func typesOfGroupsInEachOther() {
         var stream = Stream()
         let types = "@" + String(repeating: "!", count: 16_000)
         for level in 0..<900 {
@@ -158,14 +159,16 @@ import Testing
         #expect(error(stream) == .limitExceeded)
     }
 
-    @Test(.timeLimit(.minutes(1))) func attributes() {
+    @Test(.timeLimit(.minutes(1 * slowness))) func attributes() {
         let many = attributedText(runs: 4_000, entries: 4_000)
         #expect(many.bytes.count < 100_000)
         #expect(error(many) == .limitExceeded)
         #expect(error(attributedText(runs: 200, entries: 10)) == nil)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["NSURL", "NSAttributedString"]) func texts(className: String) {
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: ["NSURL", "NSAttributedString"]) func texts(
+        className: String
+    ) {
         func list(length: Int, count: Int) -> Stream {
             var stream = Stream()
             _ = stream.begin("NSArray")
@@ -202,7 +205,7 @@ import Testing
     }
 
     /// The type that a number names is one, and no list that is parsed anew for each number.
-    @Test(.timeLimit(.minutes(1)), arguments: [1, 2, 16_384]) func numbers(typeCount: Int) {
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [1, 2, 16_384]) func numbers(typeCount: Int) {
         let type = String(repeating: "i", count: typeCount)
         var stream = Stream()
         let count = 20_000
@@ -229,7 +232,7 @@ import Testing
     }
 
     /// References to one long selector share its memory.
-    @Test(.timeLimit(.minutes(1))) func selectors() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func selectors() throws {
         let count = 20_000
         var stream = Stream()
         stream.shared("[\(count):]")

@@ -8,7 +8,7 @@ import TypedCache
 @testable import SharedCache
 
 /// The rights that docs/decisions/shared/access.md gives to a tier's user: all that is used, and no more.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct AccessTests {
     private static let commands: Set<String> = [
         "client|tracking", "info", "ping", "time", "scan", "get", "getrange", "strlen", "set", "setrange", "del",

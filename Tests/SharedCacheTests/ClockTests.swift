@@ -8,7 +8,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Behaviour 20: machines with wrong clocks.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct ClockTests {
     /// A machine with a clock so many seconds late against the server's, and the time that its request for the time
     /// took.

@@ -9,7 +9,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Entries in memory that may be out of date are compared with the server's, not thrown away.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct CompareTests {
     /// Behaviour 6.
     @Test func afterALostChannelEachUntouchedEntryCostsOneCompare() async throws {

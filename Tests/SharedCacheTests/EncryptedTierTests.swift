@@ -6,7 +6,7 @@ import TypedCache
 
 @testable import SharedCache
 
-@Suite(.timeLimit(.minutes(40)))
+@Suite(.timeLimit(.minutes(40 * slowness)))
 struct EncryptedTierTests {
     @Test(.enabled(if: !RedisTLSSettings.isSupported, "this build has TLS"))
     func aBuildWithoutTLSSaysWhatItNeeds() {

@@ -8,7 +8,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Machines in processes of their own, which are stopped and killed.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct FleetProcessTests {
     /// Behaviour 8. The thread that wakes first finds that the last heartbeat is too long ago.
     @Test func aProcessThatWasStoppedServesNothingOld() async throws {

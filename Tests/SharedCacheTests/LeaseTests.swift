@@ -10,7 +10,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Loads of several machines. Leases last an hour unless a test says otherwise, so that waiting for one to expire fails.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct LeaseTests {
     @Test func oneProducerRunsForAllMachines() async throws {
         let fleet = try await Fleet()

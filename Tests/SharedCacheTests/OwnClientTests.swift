@@ -8,7 +8,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Tiers on clients that an app brings, beside one that connects by itself.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct OwnClientTests {
     /// An app's client, which has no calls that block, and is an actor as some are.
     private actor Client: RedisClient {

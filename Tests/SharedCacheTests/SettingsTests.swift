@@ -9,7 +9,7 @@ import TypedCache
 @testable import SharedCache
 
 /// The effect of each setting of a tier.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct SettingsTests {
     @Test func aURLHasTimeoutsOfItsOwn() throws {
         let tier = try SharedTier(

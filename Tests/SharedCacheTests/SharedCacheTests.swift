@@ -8,7 +8,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Caches on a real server, seen from several machines.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct SharedCacheTests {
     @Test func aValueIsFetchedByOtherMachinesWithAllThatWasSavedWithIt() async throws {
         let fleet = try await Fleet()

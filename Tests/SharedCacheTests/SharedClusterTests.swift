@@ -12,7 +12,7 @@ import TypedCache
 @Suite(
     .serialized,
     .enabled(if: RedisServer.isInstalled, "redis-server is not installed"),
-    .timeLimit(.minutes(40))
+    .timeLimit(.minutes(40 * slowness))
 )
 struct SharedClusterTests {
     private static let keys = (0..<30).map { "key \($0)" }

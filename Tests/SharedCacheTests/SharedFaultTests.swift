@@ -9,7 +9,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Caches on a server that does not answer, was emptied, or has something else.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct SharedFaultTests {
     @Test func memoryAnswersNothingOnceNoHeartbeatCame() async throws {
         let fleet = try await Fleet(hasOwnServer: true)

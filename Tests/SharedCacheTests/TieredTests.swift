@@ -9,7 +9,7 @@ import TypedCache
 @testable import SharedCache
 
 /// Caches on a server with copies on this machine's disk.
-@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40)))
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
 struct TieredTests {
     /// A cache without memory, so that each fetch asks the disk.
     private func cache(

@@ -8,7 +8,7 @@ import Foundation
 /// - Throws: ``WaitError`` when the limit has passed, or the task is cancelled, as a test's is at its time limit.
 package func wait(
     until condition: @autoclosure () async throws -> Bool,
-    within limit: Duration = .seconds(300),
+    within limit: Duration = .seconds(300 * slowness),
     isolation: isolated (any Actor)? = #isolation,
     file: String = #fileID,
     line: Int = #line
@@ -23,7 +23,7 @@ package func wait(
 /// As the asynchronous one, but blocks.
 package func wait(
     until condition: @autoclosure () throws -> Bool,
-    within limit: Duration = .seconds(300),
+    within limit: Duration = .seconds(300 * slowness),
     file: String = #fileID,
     line: Int = #line
 ) throws {

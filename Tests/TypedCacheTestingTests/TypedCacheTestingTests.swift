@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TypedCache
 import TypedCacheTesting
@@ -173,7 +174,7 @@ private enum Shape: Codable, Encoded, Sendable {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aQueueOfSavesMeetsTheFaultsInTheBackground() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aQueueOfSavesMeetsTheFaultsInTheBackground() async throws {
         let directory = try TemporaryDirectory()
         let (faults, recorder) = (DiskFaults(), EventRecorder())
         let disk = DiskSettings(writing: .behind(limit: .mebibytes(1)))

@@ -66,7 +66,7 @@ import Testing
     }
 
     /// A save that finds its cache closed has changed nothing, so the other caches go on with the entry.
-    @Test(.timeLimit(.minutes(1))) func aCloseDuringASaveHidesNoEntryFromOtherCaches() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aCloseDuringASaveHidesNoEntryFromOtherCaches() throws {
         final class Closing: CacheObserver {
             let close = Mutex<(@Sendable () -> Void)?>(nil)
             func cache(_ name: String, did event: CacheEvent) {}

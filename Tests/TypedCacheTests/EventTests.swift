@@ -265,7 +265,8 @@ import Testing
         #expect(keys == ["after"])
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true]) func closingEndsAllStreams(isOnDisk: Bool) async throws
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true]) func closingEndsAllStreams(isOnDisk: Bool)
+        async throws
     {
         let directory = TestDirectory()
         let cities = try Cache<City>(name: "x", directory: directory.url, disk: isOnDisk ? DiskSettings() : nil)

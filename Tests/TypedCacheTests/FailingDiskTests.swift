@@ -362,7 +362,7 @@ import Testing
         return (cities, cache(over: store))
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [[], ["t"], ["u"]] as [Set<String>], [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [[], ["t"], ["u"]] as [Set<String>], [false, true])
     func itsRemovalByTagBringsNoFormerOneBack(tags: Set<String>, isByAnother: Bool) async throws {
         let (cities, other) = try await cachesWithFreshFormer(tags: tags, newTags: ["t"])
         #expect(try await (isByAnother ? other : cities).removeAll(tagged: "t") == 1)
@@ -370,7 +370,7 @@ import Testing
         #expect(cities.statistics.removals + other.statistics.removals == 1)
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true])
     func itOutlivesTheFormerOneThatHasATag(isByAnother: Bool) async throws {
         let (cities, other) = try await cachesWithFreshFormer(tags: ["t"], newTags: ["u"])
         #expect(try await (isByAnother ? other : cities).removeAll(tagged: "t") == 1)

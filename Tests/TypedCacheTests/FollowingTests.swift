@@ -199,7 +199,7 @@ import Testing
 
     /// A fetch that begins after a removal by another process does not get a value from before it, whether the store
     /// knows the key, or only that it may have been changed.
-    @Test(.timeLimit(.minutes(1)), arguments: ["key", "doubt", "everything"])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: ["key", "doubt", "everything"])
     func aLaterFetchJoinsNoLoadFromBeforeAnothersRemoval(told: String) async throws {
         let source = LoadTests.Source(isOpen: false)
         let former = Task { [cities] in try await cities.fetch(forKey: "x") { try await source.load() } }
@@ -221,7 +221,7 @@ import Testing
     }
 
     /// While a server is out, nothing is heard, and each call doubts everything: a load is joined all the same.
-    @Test(.timeLimit(.minutes(1))) func aLoadIsJoinedWhileNothingIsHeard() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aLoadIsJoinedWhileNothingIsHeard() async throws {
         let source = LoadTests.Source(isOpen: false)
         let first = Task { [cities] in try await cities.fetch(forKey: "x") { try await source.load() } }
         await source.hasRun(1)
@@ -297,7 +297,7 @@ import Testing
     }
 
     /// Values do not end under a lock: their `deinit` may use the cache.
-    @Test(.timeLimit(.minutes(1)), arguments: [DiskSettings.Layout.packed, .files])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [DiskSettings.Layout.packed, .files])
     func valuesOfALostDirectoryMayUseTheCacheAtTheirEnd(layout: DiskSettings.Layout) async throws {
         final class Page: Codable, Encoded, Sendable {
             private enum CodingKeys: CodingKey { case number }

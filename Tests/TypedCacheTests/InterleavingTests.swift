@@ -155,7 +155,7 @@ import Testing
     }
 
     /// Entries on disk are chosen, and one is removed although the disk has since refused a newer value of it.
-    @Test(.timeLimit(.minutes(1))) func aRefusedValueOutlivesTheFormerOneThatWasChosen() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aRefusedValueOutlivesTheFormerOneThatWasChosen() async throws {
         let store = try WatchedStore(directory)
         let cities = cache(over: store)
         let expiration = Expiration.after(.seconds(10)).servingStaleOnError(for: .seconds(1_000))

@@ -133,7 +133,7 @@ import Testing
     }
 
     /// The producer of several keys, one of which another cache object has saved before the producer runs.
-    @Test(.timeLimit(.minutes(1))) func theRestIsCancelledWithItsLastWaiter() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func theRestIsCancelledWithItsLastWaiter() async throws {
         let cities = try cache()
         var locks: KeyLocks? = try KeyLocks(directory: path)
         #expect(try locks?.tryLock(KeyLocks.Offset(key: "a")) == true)
@@ -158,7 +158,7 @@ import Testing
     }
 
     /// The last task that waits for a producer of several keys waits for a key that ends before the others.
-    @Test(.timeLimit(.minutes(1))) func theRestIsCancelledWhenNoTaskWaitsForIt() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func theRestIsCancelledWhenNoTaskWaitsForIt() async throws {
         let cities = try cache()
         var locks: KeyLocks? = try KeyLocks(directory: path)
         #expect(try locks?.tryLock(KeyLocks.Offset(key: "a")) == true)

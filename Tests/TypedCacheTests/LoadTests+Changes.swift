@@ -41,7 +41,7 @@ extension LoadTests {
     }
 
     /// A fetch that begins after a change gets no error of a load from before it.
-    @Test(.timeLimit(.minutes(1)), arguments: Change.allCases, [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Change.allCases, [false, true])
     func anErrorFromBeforeAChangeIsNotRemembered(change: Change, isBulk: Bool) async throws {
         let cities = try cache()
         let other = try cache()
@@ -76,7 +76,7 @@ extension LoadTests {
 
     /// A fetch that begins after a removal does not get a value from before it.
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(1 * slowness)),
         arguments: ["remove", "removeByAnother", "removeSeveral", "removeAll", "removeTagged", "failedSave"]
     )
     func aLaterFetchJoinsNoLoadFromBeforeARemoval(change: String) async throws {
@@ -111,7 +111,7 @@ extension LoadTests {
     }
 
     /// The directory's other caches learn of a removal by tag before the disk does: their loads do not undo it.
-    @Test(.timeLimit(.minutes(1)), arguments: [DiskSettings.Layout.packed, .files])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [DiskSettings.Layout.packed, .files])
     func aRemovalByTagOutlivesALoadOfAnotherCache(layout: DiskSettings.Layout) async throws {
         let path = directory.url.path
         let store: any ArchiveStore =
@@ -148,7 +148,7 @@ extension LoadTests {
 
     /// A later fetch may not join the first load, because the tags of that are not known; the cache keeps its newer
     /// value.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true])
     func ofTwoLoadsTheLaterOneIsKept(laterEndsFirst: Bool) async throws {
         let cities = try cache()
         let sources = ["older", "newer"].map { name in
@@ -168,7 +168,7 @@ extension LoadTests {
     }
 
     /// Its producer was done before.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true])
     func aLoadThatIsGivenUpWhileItSavesGivesWayToALaterOne(hasPassedConditions: Bool) async throws {
         let store = AgreementTests.TestStore()
         let cities = Cache<City>(over: store, clock: clock)
@@ -214,7 +214,7 @@ extension LoadTests {
     enum Tagging: CaseIterable, Sendable { case byFetch, byProducer, byFetchOfMany }
 
     /// Whether the key has no entry, or an expired one.
-    @Test(.timeLimit(.minutes(1)), arguments: Place.allCases, Tagging.allCases)
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Place.allCases, Tagging.allCases)
     func aLoadSavesNoEntryWithATagThatWasRemovedMeanwhile(place: Place, tagging: Tagging) async throws {
         let cities = try cache(place)
         // A cache in memory alone shares its entries with no other.
@@ -256,7 +256,7 @@ extension LoadTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Place.allCases)
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Place.allCases)
     func aLoadSavesAnEntryWithoutTheTagThatWasRemovedMeanwhile(place: Place) async throws {
         let cities = try cache(place)
         let source = Source(isOpen: false)
@@ -277,7 +277,7 @@ extension LoadTests {
     }
 
     /// Once its entry has passed all conditions, and may have no name yet; also one that the disk refuses.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true])
     func aRemovalByTagDuringTheSaveOfALoadedValueWins(isRefused: Bool) async throws {
         let store = AgreementTests.TestStore()
         let cities = Cache<City>(over: store, clock: clock)
@@ -338,7 +338,7 @@ extension LoadTests {
     }
 
     /// Everything is removed while a loaded value is saved, and the disk then refuses to remove that one.
-    @Test(.timeLimit(.minutes(1))) func aLoadedValueThatCannotBeRemovedAgainIsHidden() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aLoadedValueThatCannotBeRemovedAgainIsHidden() async throws {
         let store = AgreementTests.TestStore()
         let cities = Cache<City>(over: store, clock: clock)
         store.duringSave.withLock {

@@ -39,7 +39,7 @@ extension LoadTests {
     enum Background: CaseIterable, Sendable { case stale, ahead }
 
     /// A producer that hangs in the background holds up the first fetch with a time limit, and no later one.
-    @Test(.timeLimit(.minutes(1)), arguments: Background.allCases, [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Background.allCases, [false, true])
     func aHungRefreshEndsWithTheLastTaskThatWaitsForIt(kind: Background, ignoresCancellation: Bool) async throws {
         let cities = try cache()
         let hung = Source(isOpen: false)
@@ -78,7 +78,7 @@ extension LoadTests {
     }
 
     /// A refresh goes on without a waiting task, also after a task has waited for one of its keys until that was loaded.
-    @Test(.timeLimit(.minutes(1))) func aRefreshOfSeveralKeysOutlivesAJoinThatWasServed() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aRefreshOfSeveralKeysOutlivesAJoinThatWasServed() async throws {
         let cities = try cache()
         let expiration = Expiration.after(.seconds(10)).servingStale(for: .seconds(5))
         for key in ["a", "b"] {

@@ -108,7 +108,8 @@ import Testing
         #expect(cities.statistics.loads == 1 && cities.statistics.misses == 1 && cities.statistics.hits == 2)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aLoadGetsThePriorityOfTheHighestTaskThatWaitsForIt() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func aLoadGetsThePriorityOfTheHighestTaskThatWaitsForIt() async throws
+    {
         guard #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) else { return }
         let cities = try cache()
         let started = Source()

@@ -165,7 +165,7 @@ import Testing
     }
 
     /// The store asks for uses under its lock, where no value may end: its `deinit` could use the cache.
-    @Test(.timeLimit(.minutes(1))) func noValueEndsWhereUsesAreAsked() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func noValueEndsWhereUsesAreAsked() throws {
         let cache: Cache<Int> = try open()
         let (core, key) = (cache.core, try EntryKey("key"))
         let isDone = Atomic<Bool>(false)

@@ -130,7 +130,7 @@ import Testing
     }
 
     /// A fetch that is refused in a cancelled task takes no load away from the tasks that wait for it.
-    @Test(.timeLimit(.minutes(1))) func inACancelledTaskLeavesTheLoadToOthers() async throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func inACancelledTaskLeavesTheLoadToOthers() async throws {
         let cities = try cache()
         let (city, a, b) = (city, try EntryKey("a"), try EntryKey("b"))
         let first = Task {

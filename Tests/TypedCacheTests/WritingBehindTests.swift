@@ -96,7 +96,7 @@ import Testing
     }
 
     /// Neither the save nor the removal of the former value succeeds, before the call that deferred the save returns.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [false, true])
     func aFailureBeforeTheSaveReturnsHidesTheFormerValue(isBatch: Bool) throws {
         let store = AgreementTests.TestStore()
         let place = "/test/\(UUID().uuidString)"
@@ -146,7 +146,7 @@ import Testing
     enum Later: CaseIterable, Sendable { case save, batch, saveByAnother, removal }
 
     /// A save of the key that has begun by then is the later one all the same.
-    @Test(.timeLimit(.minutes(1)), arguments: Later.allCases)
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Later.allCases)
     func aFailureThatIsToldLateHidesNoLaterSave(later: Later) throws {
         let store = AgreementTests.TestStore()
         let place = "/test/\(UUID().uuidString)"

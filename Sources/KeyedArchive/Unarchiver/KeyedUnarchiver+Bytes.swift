@@ -86,7 +86,7 @@ extension KeyedUnarchiver {
     func keep(_ bytes: [UInt8]) -> NSMutableData {
         // One byte at least: memory of none need not have an address.
         let kept = NSMutableData(length: max(1, bytes.count)) ?? NSMutableData()
-        kept.replaceBytes(in: NSRange(location: 0, length: bytes.count), withBytes: bytes)
+        UnsafeMutableRawBufferPointer(start: kept.mutableBytes, count: bytes.count).copyBytes(from: bytes)
         kept.length = bytes.count
         keptBytes.append(kept)
         return kept

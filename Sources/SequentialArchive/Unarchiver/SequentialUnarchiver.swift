@@ -311,7 +311,7 @@ public final class SequentialUnarchiver: NSCoder {
         count.pointee = data?.count ?? 0
         // One byte more: memory of no bytes need not have an address.
         guard let data, let kept = NSMutableData(length: data.count + 1) else { return nil }
-        kept.replaceBytes(in: NSRange(location: 0, length: data.count), withBytes: Array(data))
+        UnsafeMutableRawBufferPointer(start: kept.mutableBytes, count: data.count).copyBytes(from: data)
         keptData.append(kept)
         return kept.mutableBytes
     }

@@ -14,7 +14,7 @@ final class ChildWorker {
     private let log: LogReader
 
     /// How long a worker may take for an answer before it counts as hanging. No bar for its speed.
-    static let patience: Duration = .seconds(120)
+    static let patience: Duration = .seconds(120 * slowness)
 
     /// A word to a process that has ended fails, and does not end this one.
     private static let survivesBrokenPipes: Void = { signal(SIGPIPE, SIG_IGN) }()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -206,7 +207,7 @@ import Testing
     }
 
     /// Attributes that share their parts so often that a comparison of two would not end.
-    @Test(.timeLimit(.minutes(1))) func entangledAttributesAreNotCompared() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func entangledAttributesAreNotCompared() throws {
         let archiver = KeyedArchiver()
         func entangled() -> ArchiveWriter.UID {
             var list = archiver.string("leaf")
@@ -378,7 +379,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func countedSets() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func countedSets() throws {
         func counted(_ count: Int, _ times: Int) -> Fields {
             { archiver in
                 archiver.encode(count, forKey: "NS.count")
@@ -398,7 +399,7 @@ import Testing
     }
 
     /// Foundation compares data with itself, and makes an object of a URL, each time that one is added.
-    @Test(.timeLimit(.minutes(1))) func longMembersOfCountedSets() throws {
+    @Test(.timeLimit(.minutes(1 * slowness))) func longMembersOfCountedSets() throws {
         func counted(_ member: Any, _ times: Int) -> Fields {
             { archiver in
                 archiver.encode(1, forKey: "NS.count")

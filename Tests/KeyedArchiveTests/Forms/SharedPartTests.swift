@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import KeyedArchive
@@ -70,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: Kind.allCases) func textsAndData(kind: Kind) throws {
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: Kind.allCases) func textsAndData(kind: Kind) throws {
         func data(length: Int, count: Int) throws -> Data {
             // One object, so that it is one place.
             let data = NSMutableData(data: Data(repeating: 1, count: length))
@@ -86,7 +87,7 @@ import Testing
     }
 
     /// A cast of the user info copies it, and an object of a class holds no members.
-    @Test(.timeLimit(.minutes(1)), arguments: ["NSError", "NSNotification"])
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: ["NSError", "NSNotification"])
     func userInfo(className: String) throws {
         func data(entries: Int, count: Int) throws -> Data {
             let info = NSMutableDictionary()
@@ -105,7 +106,7 @@ import Testing
     }
 
     /// Values by C type; their bytes live as long as the unarchiver.
-    @Test(.timeLimit(.minutes(1)), arguments: [true, false]) func keptBytes(isText: Bool) throws {
+    @Test(.timeLimit(.minutes(1 * slowness)), arguments: [true, false]) func keptBytes(isText: Bool) throws {
         let bytes = Data(repeating: 65, count: 20_000)
         func error(count: Int) throws -> ArchiveError.Code? {
             let archiver = KeyedArchiver()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyedArchive
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5 * slowness)))
 struct TransferFaultTests {
     @Test func everyTruncationIsFound() async throws {
         let wanted = (0..<3).map { Order(number: $0) }

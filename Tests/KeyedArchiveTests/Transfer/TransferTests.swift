@@ -3,7 +3,7 @@ import KeyedArchive
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.timeLimit(.minutes(5 * slowness)))
 struct TransferTests {
     @Test func graphsKeepTheirIdentity() async throws {
         for ends in try StreamEnds.both {
