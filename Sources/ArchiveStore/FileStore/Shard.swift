@@ -26,7 +26,7 @@ final class Shard: Sendable {
     func directory(create: Bool) throws(StoreError) -> Directory? {
         if let directory = held.withLock({ $0 }) { return directory }
         return try attempt("opening a directory of entries", directory: path) { () throws(SystemError) in
-            let reservation = DescriptorReservation.make()
+            let reservation = DescriptorReservation.make(root.layer)
             let directory: Directory
             do throws(SystemError) {
                 directory = try root.directory(name, reservation: reservation)

@@ -20,19 +20,22 @@ final class DescriptorReservation: Sendable {
         return min(Int(clamping: limits.rlim_cur) / 4, 4096)
     }()
 
-    private init() {}
+    private let isCounted: Bool
+
+    private init(isCounted: Bool) { self.isCounted = isCounted }
 
     deinit {
-        Self.taken.subtract(1, ordering: .relaxed)
+        if isCounted { Self.taken.subtract(1, ordering: .relaxed) }
     }
 
-    /// A reservation, or `nil` if all are taken.
-    static func make() -> DescriptorReservation? {
+    /// A reservation, or `nil` if all are taken. The descriptors of a simulation are not the system's.
+    static func make(_ layer: FileLayer) -> DescriptorReservation? {
+        if layer.world != nil { return DescriptorReservation(isCounted: false) }
         let (_, count) = taken.add(1, ordering: .relaxed)
         guard count <= limit else {
             taken.subtract(1, ordering: .relaxed)
             return nil
         }
-        return DescriptorReservation()
+        return DescriptorReservation(isCounted: true)
     }
 }

@@ -34,7 +34,7 @@ final class Directory: Sendable {
 
     /// Opens the directory at `path`. The last component of the path must not be a link.
     convenience init(path: String, layer: FileLayer) throws(SystemError) {
-        let descriptor = try layer.call(.open, path) { open(path, Self.flags) }
+        let descriptor = try layer.call(.open(in: nil, flags: Self.flags), path) { open(path, Self.flags) }
         try self.init(OpenFile(descriptor: descriptor, name: path, layer: layer), reservation: nil)
     }
 
@@ -44,14 +44,18 @@ final class Directory: Sendable {
     }
 
     func openFile(_ name: String, _ flags: Int32) throws(SystemError) -> OpenFile {
-        let descriptor = try layer.call(.open, name) { openat(file.descriptor, name, flags) }
+        let descriptor = try layer.call(.open(in: file.descriptor, flags: flags), name) {
+            openat(file.descriptor, name, flags)
+        }
         return OpenFile(descriptor: descriptor, name: name, layer: layer)
     }
 
     /// Makes the directory `name`, `0700`, unless something has that name.
     func makeDirectory(_ name: String) throws(SystemError) {
         do {
-            _ = try layer.call(.makeDirectory, name) { mkdirat(file.descriptor, name, 0o700) }
+            _ = try layer.call(.makeDirectory(in: file.descriptor), name) {
+                mkdirat(file.descriptor, name, 0o700)
+            }
         } catch {
             if !error.isNameTaken { throw error }
             return
@@ -66,7 +70,7 @@ final class Directory: Sendable {
     private func giveAway(_ file: borrowing OpenFile) throws(SystemError) {
         guard let newOwner else { return }
         let (descriptor, name) = (file.descriptor, file.name)
-        _ = try layer.call(.changeOwner, name) { fchown(descriptor, newOwner.user, newOwner.group) }
+        _ = try layer.call(.changeOwner(descriptor), name) { fchown(descriptor, newOwner.user, newOwner.group) }
     }
 
     /// Opens the file `name` for reading. Never waits, for any kind of file.
@@ -113,7 +117,9 @@ final class Directory: Sendable {
     /// name.
     func makeFile(_ name: String, access: Int32 = O_WRONLY) throws(SystemError) -> OpenFile {
         let flags = access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = try layer.call(.makeFile, name) { openat(file.descriptor, name, flags, 0o600) }
+        let descriptor = try layer.call(.makeFile(in: file.descriptor, flags: flags), name) {
+            openat(file.descriptor, name, flags, 0o600)
+        }
         let made = OpenFile(descriptor: descriptor, name: name, layer: layer)
         bestEffort("the owner of the directory is locked out then") { () throws(SystemError) in
             try giveAway(made)
@@ -125,7 +131,11 @@ final class Directory: Sendable {
     func status(_ name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         do {
-            _ = try layer.call(.status, name) { fstatat(file.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) }
+            try withUnsafeMutablePointer(to: &status) { status throws(SystemError) in
+                _ = try layer.call(.statusOfName(in: file.descriptor, status), name) {
+                    fstatat(file.descriptor, name, status, AT_SYMLINK_NOFOLLOW)
+                }
+            }
         } catch {
             if error.isMissing { return nil }
             throw error
@@ -147,7 +157,8 @@ final class Directory: Sendable {
     /// has it is taken out of the way, see ``clearDirectory(_:)``.
     func rename(_ name: String, to newName: String, in target: Directory) throws(SystemError) {
         func rename() throws(SystemError) {
-            _ = try layer.call(.rename, name, newName: newName) {
+            let system = SystemCall.rename(in: file.descriptor, to: target.file.descriptor)
+            _ = try layer.call(system, name, newName: newName) {
                 renameat(file.descriptor, name, target.file.descriptor, newName)
             }
         }
@@ -163,7 +174,8 @@ final class Directory: Sendable {
 
     /// Gives the file `name` another name in `target`; throws `EEXIST` if something has that.
     func link(_ name: String, to newName: String, in target: Directory) throws(SystemError) {
-        _ = try layer.call(.link, name, newName: newName) {
+        let system = SystemCall.link(in: file.descriptor, to: target.file.descriptor)
+        _ = try layer.call(system, name, newName: newName) {
             linkat(file.descriptor, name, target.file.descriptor, newName, 0)
         }
     }
@@ -173,7 +185,7 @@ final class Directory: Sendable {
     @discardableResult
     func remove(_ name: String) throws(SystemError) -> Bool {
         do {
-            _ = try layer.call(.remove, name) { unlinkat(file.descriptor, name, 0) }
+            _ = try layer.call(.remove(in: file.descriptor, flags: 0), name) { unlinkat(file.descriptor, name, 0) }
             changeCount.add(1, ordering: .sequentiallyConsistent)
             return true
         } catch {
@@ -199,12 +211,16 @@ final class Directory: Sendable {
     func clearDirectory(_ name: String) throws(SystemError) -> Bool {
         do throws(SystemError) {
             do throws(SystemError) {
-                _ = try layer.call(.remove, name) { unlinkat(file.descriptor, name, AT_REMOVEDIR) }
+                let flags = Int32(AT_REMOVEDIR)
+                _ = try layer.call(.remove(in: file.descriptor, flags: flags), name) {
+                    unlinkat(file.descriptor, name, flags)
+                }
             } catch {
                 guard error.isNotEmpty else { throw error }
-                let other = "\(name).\(DraftName.randomSession()).aside"
+                let other = "\(name).\(DraftName.randomSession(layer)).aside"
                 // With the slash only a directory is renamed.
-                _ = try layer.call(.rename, name, newName: other) {
+                let system = SystemCall.rename(in: file.descriptor, to: file.descriptor)
+                _ = try layer.call(system, name + "/", newName: other) {
                     renameat(file.descriptor, name + "/", file.descriptor, other)
                 }
             }
@@ -220,11 +236,22 @@ final class Directory: Sendable {
     func forEachName(_ body: (String) -> Bool) throws(SystemError) {
         // Opened again, since the position in the listing belongs to the open directory.
         let again = try openFile(".", Self.flags)
-        let stream = try layer.call(.list, name, pointer: { fdopendir(again.descriptor) })
+        let stream = try layer.call(
+            .list(again.descriptor),
+            name,
+            at: { .init(bitPattern: $0) },
+            body: { fdopendir(again.descriptor) }
+        )
         guard let stream else { throw .last }
         again.release()
-        defer { bestEffort("only read") { try layer.close(name) { closedir(stream) } } }
-        while let entry = try layer.call(.list, name, pointer: { readdir(stream) }) {
+        let list = Int(bitPattern: stream)
+        defer { bestEffort("only read") { try layer.close(.closeList(list), name) { closedir(stream) } } }
+        while let entry = try layer.call(
+            .nextName(list: list),
+            name,
+            at: { .init(bitPattern: $0) },
+            body: { readdir(stream) }
+        ) {
             // Read in place: the system gives no more of the record than the name takes.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
                 String(cString: UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self))
@@ -269,7 +296,7 @@ final class Directory: Sendable {
     /// - Parameter synchronized: Whether to wait until those that were made are on the device.
     static func make(path: String, synchronized: Bool, layer: FileLayer) throws(SystemError) {
         do {
-            _ = try layer.call(.makeDirectory, path) { mkdir(path, 0o700) }
+            _ = try layer.call(.makeDirectory(in: nil), path) { mkdir(path, 0o700) }
             if synchronized { try synchronizeParent(of: path, layer: layer) }
             return
         } catch {
@@ -280,7 +307,7 @@ final class Directory: Sendable {
             try make(path: String(path[..<slash]), synchronized: synchronized, layer: layer)
         }
         do {
-            _ = try layer.call(.makeDirectory, path) { mkdir(path, 0o700) }
+            _ = try layer.call(.makeDirectory(in: nil), path) { mkdir(path, 0o700) }
             if synchronized { try synchronizeParent(of: path, layer: layer) }
         } catch {
             // Made by another process meanwhile.

@@ -13,7 +13,7 @@ struct DraftCleaner {
                 return true
             }
         }
-        for (session, fileNames) in drafts {
+        for (session, fileNames) in drafts.sorted(by: { $0.key < $1.key }) {
             bestEffort("another user's file, say, stays for another session") { try clean(session, fileNames) }
         }
     }

@@ -21,8 +21,8 @@ struct DraftName {
     static let published = "stats"
     private static let digits = "0123456789abcdef".utf8
 
-    static func randomSession() -> String {
-        let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+    static func randomSession(_ layer: FileLayer) -> String {
+        let digits = String(layer.world?.randomNumber() ?? .random(in: .min ... .max), radix: 16)
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 }

@@ -34,7 +34,7 @@ final class DraftSession: Sendable {
             return try root.directory(directoryName)
         }
         while true {
-            let candidate = DraftName.randomSession()
+            let candidate = DraftName.randomSession(root.layer)
             let lock = try attempt("starting a session of drafts", path, Self.lock(candidate, in: directory))
             guard let lock else { continue }
             name = candidate

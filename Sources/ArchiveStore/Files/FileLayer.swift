@@ -1,9 +1,11 @@
+import Dispatch
 import Foundation
 
 /// The way from a store to the system: every call on a file or a directory goes through it.
 ///
 /// A test may be asked before each call. It can have the call fail, or read or write less, or first make a change that
-/// another process might make just then. Without a test, all of this is one check for `nil`.
+/// another process might make just then, or answer the call in the system's place. Without a test, all of this is one
+/// check for `nil`.
 struct FileLayer: Sendable {
     /// The operation of a call.
     enum Operation: Sendable {
@@ -17,6 +19,8 @@ struct FileLayer: Sendable {
         let name: String
         /// The other name, for those that give one.
         let newName: String?
+        /// The call with its operands.
+        let system: SystemCall
     }
 
     enum Answer: Sendable {
@@ -25,40 +29,77 @@ struct FileLayer: Sendable {
         case fail(Int32)
         /// No more than so many bytes are read or written, but at least one; means nothing to other calls.
         case shorten(Int)
+        /// The call is not made, and returns this: a volume of the test has answered it.
+        case done(Int)
     }
 
-    /// Is asked before each call, on the thread that makes it.
-    var willCall: (@Sendable (Call) -> Answer)?
+    /// A test's part: its closure, and its time and chance. One reference, so that an open file is no larger for it.
+    private final class Test: Sendable {
+        let willCall: @Sendable (Call) -> Answer
+        let world: (any SimulatedWorld)?
+
+        init(_ willCall: @escaping @Sendable (Call) -> Answer, _ world: (any SimulatedWorld)?) {
+            self.willCall = willCall
+            self.world = world
+        }
+    }
+
+    private let test: Test?
+
+    init() { test = nil }
+
+    /// - Parameters:
+    ///   - world: the time and the chance of a simulation; `nil`: the system's.
+    ///   - willCall: is asked before each call, on the thread that makes it.
+    init(world: (any SimulatedWorld)? = nil, _ willCall: @escaping @Sendable (Call) -> Answer) {
+        test = Test(willCall, world)
+    }
+
+    /// The simulation that the store is in; `nil` outside of one.
+    var world: (any SimulatedWorld)? { test?.world }
+
+    /// Whether queues run by themselves: neither in a forked process nor in a simulation.
+    var hasQueues: Bool { StoreUsage.hasQueues && world == nil }
+
+    /// As ``StoreUsage/start(on:_:)``; in a simulation, `body` has run before this returns.
+    func start(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
+        if world == nil { StoreUsage.start(on: queue, body) } else { body() }
+    }
 
     /// Makes a call until no signal interrupts it, and throws any other error that it fails with.
     func call<Result: SignedInteger>(
-        _ operation: Operation,
+        _ system: @autoclosure () -> SystemCall,
         _ name: String,
         newName: String? = nil,
         body: () -> Result
     ) throws(SystemError) -> Result {
-        try transfer(operation, name, newName: newName, upTo: .max) { _ in body() }
+        try transfer(system(), name, newName: newName, upTo: .max) { _ in body() }
     }
 
     /// As ``call(_:_:newName:body:)``, for calls that give `nil` when they fail, and also, but with the error
     /// number 0, at an end.
+    ///
+    /// - Parameter pointer: makes the pointer of an address that a test's volume has answered with.
     func call<Pointer>(
-        _ operation: Operation,
+        _ system: @autoclosure () -> SystemCall,
         _ name: String,
-        pointer body: () -> Pointer?
+        at pointer: (_ address: Int) -> Pointer?,
+        body: () -> Pointer?
     ) throws(SystemError) -> Pointer? {
-        var pointer: Pointer?
-        _ = try call(operation, name) { () -> Int32 in
+        var result: Pointer?
+        var isMade = false
+        let address = try call(system(), name) { () -> Int in
             errno = 0
-            pointer = body()
-            return pointer == nil && errno != 0 ? -1 : 0
+            result = body()
+            isMade = true
+            return result == nil && errno != 0 ? -1 : 0
         }
-        return pointer
+        return isMade ? result : pointer(address)
     }
 
     /// As ``call(_:_:newName:body:)``, for calls that read or write up to `count` bytes.
     func transfer<Result: SignedInteger>(
-        _ operation: Operation,
+        _ system: @autoclosure () -> SystemCall,
         _ name: String,
         newName: String? = nil,
         upTo count: Int,
@@ -66,9 +107,10 @@ struct FileLayer: Sendable {
     ) throws(SystemError) -> Result {
         while true {
             var count = count
-            if let willCall {
-                switch willCall(Call(operation: operation, name: name, newName: newName)) {
+            if let test {
+                switch test.willCall(Call(system(), name, newName)) {
                 case .proceed: break
+                case .done(let result): return Result(truncatingIfNeeded: result)
                 case .shorten(let limit): count = min(count, max(limit, 1))
                 case .fail(EINTR): continue
                 case .fail(let number): throw SystemError(number: number)
@@ -82,10 +124,21 @@ struct FileLayer: Sendable {
 
     /// Closes a descriptor, or a directory stream that holds one. It is closed even if that fails, so nothing tries
     /// again: the descriptor may be another file's by then.
-    func close(_ name: String, _ body: () -> Int32) throws(SystemError) {
-        let answer = willCall?(Call(operation: .close, name: name, newName: nil))
+    func close(
+        _ system: @autoclosure () -> SystemCall,
+        _ name: String,
+        _ body: () -> Int32
+    ) throws(SystemError) {
+        let answer = test?.willCall(Call(system(), name, nil))
+        if case .done = answer { return }
         var number = body() == 0 ? 0 : errno
         if case .fail(let injected) = answer { number = injected }
         if number != 0, number != EINTR { throw SystemError(number: number) }
+    }
+}
+
+extension FileLayer.Call {
+    fileprivate init(_ system: SystemCall, _ name: String, _ newName: String?) {
+        self.init(operation: system.operation, name: name, newName: newName, system: system)
     }
 }

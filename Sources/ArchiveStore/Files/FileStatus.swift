@@ -29,7 +29,9 @@ struct FileStatus {
     /// The status of the file at `path`, which is not followed if it is a link.
     init(path: String, layer: FileLayer) throws(SystemError) {
         var status = stat()
-        _ = try layer.call(.status, path) { lstat(path, &status) }
+        try withUnsafeMutablePointer(to: &status) { status throws(SystemError) in
+            _ = try layer.call(.statusOfName(in: nil, status), path) { lstat(path, status) }
+        }
         self.init(status)
     }
 }

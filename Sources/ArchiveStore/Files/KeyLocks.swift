@@ -76,7 +76,9 @@ package final class KeyLocks: Sendable {
             try usage.check()
             do throws(SystemError) {
                 let descriptor = file.descriptor
-                _ = try file.layer.call(.lock, Self.name) { lock_byte(descriptor, offset.value) }
+                _ = try file.layer.call(.lockByte(descriptor, at: offset.value), Self.name) {
+                    lock_byte(descriptor, offset.value)
+                }
                 return true
             } catch {
                 // Systems may say either of a byte that another open file has.

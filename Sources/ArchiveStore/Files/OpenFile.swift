@@ -16,7 +16,7 @@ struct OpenFile: ~Copyable {
         guard descriptor >= 0 else { return }
         let (descriptor, name, layer) = (descriptor, name, layer)
         bestEffort("files that were written are closed with a check") {
-            try layer.close(name) { close(descriptor) }
+            try layer.close(.close(descriptor), name) { close(descriptor) }
         }
     }
 
@@ -24,7 +24,7 @@ struct OpenFile: ~Copyable {
     consuming func closeChecked() throws(SystemError) {
         let (descriptor, name, layer) = (descriptor, name, layer)
         release()
-        try layer.close(name) { close(descriptor) }
+        try layer.close(.close(descriptor), name) { close(descriptor) }
     }
 
     /// Gives the descriptor to another owner, which closes it.
@@ -34,7 +34,9 @@ struct OpenFile: ~Copyable {
 
     func status() throws(SystemError) -> FileStatus {
         var status = stat()
-        _ = try layer.call(.status, name) { fstat(descriptor, &status) }
+        try withUnsafeMutablePointer(to: &status) { status throws(SystemError) in
+            _ = try layer.call(.status(descriptor, status), name) { fstat(descriptor, status) }
+        }
         return FileStatus(status)
     }
 
@@ -42,7 +44,13 @@ struct OpenFile: ~Copyable {
     func extent() throws(SystemError) -> (linkCount: Int, byteCount: Int) {
         var linkCount: UInt64 = 0
         var byteCount: Int64 = 0
-        _ = try layer.call(.status, name) { file_extent(descriptor, &linkCount, &byteCount) }
+        try withUnsafeMutablePointer(to: &linkCount) { linkCount throws(SystemError) in
+            try withUnsafeMutablePointer(to: &byteCount) { byteCount throws(SystemError) in
+                _ = try layer.call(.extent(descriptor, linkCount: linkCount, byteCount: byteCount), name) {
+                    file_extent(descriptor, linkCount, byteCount)
+                }
+            }
+        }
         return (Int(clamping: linkCount), Int(clamping: byteCount))
     }
 
@@ -54,7 +62,11 @@ struct OpenFile: ~Copyable {
             do throws(SystemError) {
                 while filled < count {
                     let target = UnsafeMutableRawBufferPointer(rebasing: output[filled..<count])
-                    let step = try layer.transfer(.read, name, upTo: target.count) {
+                    let step = try layer.transfer(
+                        .read(descriptor, into: target, at: offset + filled),
+                        name,
+                        upTo: target.count
+                    ) {
                         pread(descriptor, target.baseAddress, $0, off_t(offset + filled))
                     }
                     if step == 0 { break }
@@ -72,19 +84,19 @@ struct OpenFile: ~Copyable {
     /// How many bytes the file has now; takes half as long as ``status()``.
     func byteCount() throws(SystemError) -> Int {
         // This moves the file's position, which no later read or write of the file uses: each gives its offset.
-        Int(try layer.call(.status, name) { lseek(descriptor, 0, SEEK_END) })
+        Int(try layer.call(.byteCount(descriptor), name) { lseek(descriptor, 0, SEEK_END) })
     }
 
     /// Cuts off all bytes after the first `byteCount`.
     func truncate(to byteCount: Int) throws(SystemError) {
-        _ = try layer.call(.write, name) { ftruncate(descriptor, off_t(byteCount)) }
+        _ = try layer.call(.truncate(descriptor, to: byteCount), name) { ftruncate(descriptor, off_t(byteCount)) }
     }
 
     /// Gives the blocks of a part of the file back: zeros are read there from then on, and the file stays as long as it
     /// is. Does nothing where the file system cannot do so.
     func punchHole(_ range: Range<Int>) throws(SystemError) {
         do throws(SystemError) {
-            _ = try layer.call(.write, name) {
+            _ = try layer.call(.punchHole(descriptor, range), name) {
                 punch_hole(descriptor, Int64(range.lowerBound), Int64(range.count))
             }
         } catch {
@@ -95,7 +107,9 @@ struct OpenFile: ~Copyable {
     /// The offset, from `offset` on, of the next bytes that are no hole; `nil` if there are none.
     func nextData(from offset: Int) throws(SystemError) -> Int? {
         do throws(SystemError) {
-            return Int(try layer.call(.read, name) { next_data(descriptor, Int64(offset)) })
+            return Int(
+                try layer.call(.nextData(descriptor, from: offset), name) { next_data(descriptor, Int64(offset)) }
+            )
         } catch {
             if error.number == ENXIO { return nil }
             throw error
@@ -106,7 +120,9 @@ struct OpenFile: ~Copyable {
     ///
     /// Throws `EOPNOTSUPP`, on Darwin also `ENOTSUP` or `ENOTTY`, where the file system cannot do so.
     func allocate(_ byteCount: Int) throws(SystemError) {
-        _ = try layer.call(.write, name) { allocate_blocks(descriptor, Int64(byteCount)) }
+        _ = try layer.call(.allocate(descriptor, byteCount: byteCount), name) {
+            allocate_blocks(descriptor, Int64(byteCount))
+        }
     }
 
     /// Writes all of `bytes`.
@@ -117,7 +133,7 @@ struct OpenFile: ~Copyable {
     /// Writes all of `bytes` from `offset` on.
     func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
         try writeAll(bytes) { bytes, done throws(SystemError) in
-            let count = try layer.transfer(.write, name, upTo: bytes.count) {
+            let count = try layer.transfer(.write(descriptor, bytes, at: offset + done), name, upTo: bytes.count) {
                 pwrite(descriptor, bytes.baseAddress, $0, off_t(offset + done))
             }
             guard count > 0 else { throw SystemError(number: EIO) }
@@ -145,7 +161,7 @@ struct OpenFile: ~Copyable {
 
     /// Writes some of `bytes`, at least one, and says how many.
     private func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) -> Int {
-        let count = try layer.transfer(.write, name, upTo: bytes.count) { count in
+        let count = try layer.transfer(.write(descriptor, bytes, at: nil), name, upTo: bytes.count) { count in
             Foundation.write(descriptor, bytes.baseAddress, count)
         }
         // No system says this of a file; one that did would be asked for ever.
@@ -158,13 +174,13 @@ struct OpenFile: ~Copyable {
         #if canImport(Darwin)
             try synchronize()
         #else
-            _ = try layer.call(.synchronize, name) { fdatasync(descriptor) }
+            _ = try layer.call(.synchronize(descriptor, onlyData: true), name) { fdatasync(descriptor) }
         #endif
     }
 
     /// Waits until all that was written is on the device.
     func synchronize() throws(SystemError) {
-        _ = try layer.call(.synchronize, name) {
+        _ = try layer.call(.synchronize(descriptor, onlyData: false), name) {
             #if canImport(Darwin)
                 // `fsync` leaves it in the device's own memory there; not every file system knows more.
                 if fcntl(descriptor, F_FULLFSYNC) == 0 { return Int32(0) }
@@ -180,7 +196,9 @@ struct OpenFile: ~Copyable {
     func synchronizeBeforeRename() throws(SystemError) {
         #if canImport(Darwin)
             do throws(SystemError) {
-                _ = try layer.call(.synchronize, name) { fcntl(descriptor, F_BARRIERFSYNC) }
+                _ = try layer.call(.synchronize(descriptor, onlyData: false), name) {
+                    fcntl(descriptor, F_BARRIERFSYNC)
+                }
             } catch {
                 guard error.isUnsupported else { throw error }
                 try synchronize()
@@ -194,13 +212,15 @@ struct OpenFile: ~Copyable {
     ///
     /// - Parameter waits: Whether to wait for it; otherwise `EWOULDBLOCK` is thrown if another open file has it.
     func lock(waits: Bool) throws(SystemError) {
-        _ = try layer.call(.lock, name) { flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
+        let flags = waits ? LOCK_EX : LOCK_EX | LOCK_NB
+        _ = try layer.call(.lock(descriptor, flags: flags), name) { flock(descriptor, flags) }
     }
 
     /// Whether another open file has the lock to itself. Takes the lock for a moment, together with others who only look.
     func isLockedByOthers() throws(SystemError) -> Bool {
         do throws(SystemError) {
-            _ = try layer.call(.lock, name) { flock(descriptor, LOCK_SH | LOCK_NB) }
+            let flags = LOCK_SH | LOCK_NB
+            _ = try layer.call(.lock(descriptor, flags: flags), name) { flock(descriptor, flags) }
         } catch {
             if error.isLockedByOthers { return true }
             throw error
@@ -211,6 +231,6 @@ struct OpenFile: ~Copyable {
 
     /// Gives the lock back; closing does so too.
     func unlock() throws(SystemError) {
-        _ = try layer.call(.unlock, name) { flock(descriptor, LOCK_UN) }
+        _ = try layer.call(.unlock(descriptor), name) { flock(descriptor, LOCK_UN) }
     }
 }

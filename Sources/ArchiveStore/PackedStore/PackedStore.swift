@@ -154,6 +154,6 @@ package final class PackedStore: ArchiveStore {
     func keepUp(_ log: PackedLog) {
         guard log.needsUpkeep() else { return }
         // Not captured weakly: one weak reference would make every other one slower.
-        upkeep.start { [self] in current?.keepUp() }
+        upkeep.start(log.folder.root.layer) { [self] in current?.keepUp() }
     }
 }

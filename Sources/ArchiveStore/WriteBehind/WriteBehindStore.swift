@@ -22,17 +22,25 @@ package final class WriteBehindStore: ArchiveStore {
     private let byteLimit: Int
     private let state = Mutex(DeferredSaves())
     private let usage = StoreUsage()
-    private let worker = DispatchQueue(
-        label: "typed-cache.write-behind",
-        qos: .userInitiated,
-        autoreleaseFrequency: .workItem
-    )
+    private let startWork: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-    /// - Parameter byteLimit: how many bytes of archives wait at most; a save that would exceed it waits itself. An
-    ///   archive that is larger waits alone.
-    package init(over below: any ArchiveStore, byteLimit: Int) {
+    /// - Parameters:
+    ///   - byteLimit: how many bytes of archives wait at most; a save that would exceed it waits itself. An archive that is
+    ///     larger waits alone.
+    ///   - startWork: has work done later, one piece after another; `nil`: on a queue. A simulation chooses the time.
+    package init(
+        over below: any ArchiveStore,
+        byteLimit: Int,
+        startWork: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil
+    ) {
         self.below = below
         self.byteLimit = max(0, byteLimit)
+        let worker = DispatchQueue(
+            label: "typed-cache.write-behind",
+            qos: .userInitiated,
+            autoreleaseFrequency: .workItem
+        )
+        self.startWork = startWork ?? { StoreUsage.start(on: worker, $0) }
     }
 
     package func setUser(_ user: any StoreUser) {
@@ -72,7 +80,7 @@ package final class WriteBehindStore: ArchiveStore {
             return state.put(new, byteLimit: byteLimit)
         }
         if isClosed { throw usage.failure }
-        StoreUsage.start(on: worker) { self.writeNext() }
+        startWork { self.writeNext() }
         return new.information
     }
 
@@ -183,7 +191,7 @@ package final class WriteBehindStore: ArchiveStore {
                 return dropping ? keys.count { state.restore($0) } : 0
             }
             wakeWaiters()
-            for _ in 0..<restored { StoreUsage.start(on: worker) { self.writeNext() } }
+            for _ in 0..<restored { startWork { self.writeNext() } }
         }
         let dropped = state.withLock { state in
             Set(keys.filter { dropping && state.drop($0) }.map(\.bytes))

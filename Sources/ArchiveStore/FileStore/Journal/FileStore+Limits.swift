@@ -152,7 +152,7 @@ extension FileStore {
     /// Gives up, in the background, the entries that the policy gives up before the limits are reached.
     func keepHeadroom(in directory: StoreDirectory) {
         guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
-        StoreUsage.start(on: upkeep) { [weak self, weak directory] in
+        directory.root.layer.start(on: upkeep) { [weak self, weak directory] in
             guard let self, let directory else { return }
             bestEffort("a save that needs the room gives up the entry, or reports the failure") {
                 try self.giveUp(in: directory, told: self.tellUser) { $0.nextDeparting() }

@@ -25,7 +25,9 @@ extension Directory {
     /// How many bytes users like this one may still fill on the volume.
     func freeByteCount() throws(SystemError) -> Int {
         var status = statvfs()
-        _ = try layer.call(.status, file.name) { fstatvfs(file.descriptor, &status) }
+        try withUnsafeMutablePointer(to: &status) { status throws(SystemError) in
+            _ = try layer.call(.freeSpace(file.descriptor, status), file.name) { fstatvfs(file.descriptor, status) }
+        }
         let (count, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         // Some file systems report no limit; sums of this number must not overflow.
         return overflow ? Self.mostFree : min(Int(clamping: count), Self.mostFree)

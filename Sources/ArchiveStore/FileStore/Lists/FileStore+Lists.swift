@@ -59,7 +59,7 @@ extension FileStore {
     /// Writes a list anew, in the background, with the names that still belong in it.
     private func shorten(_ list: String, of folder: String, in directory: StoreDirectory) {
         // A forked process would have to do it now, while a shard is locked; another process does it some time.
-        guard StoreUsage.hasQueues else { return }
+        guard directory.root.layer.hasQueues else { return }
         upkeep.async { [weak self, weak directory] in
             guard let self, let directory else { return }
             bestEffort("the list stays as long as it is, in two files at worst") { () throws(StoreError) in

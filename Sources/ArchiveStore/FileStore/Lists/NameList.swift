@@ -75,7 +75,7 @@ struct NameList {
         // A caller that appends does it before, or sees that the file has another name.
         try file.lock(waits: true)
         guard try directory.status(name)?.identity == file.status().identity else { return }
-        try directory.rename(name, to: "\(name).\(DraftName.randomSession())", in: directory)
+        try directory.rename(name, to: "\(name).\(DraftName.randomSession(directory.layer))", in: directory)
     }
 
     /// The lists that are being worked on, by the names they had.

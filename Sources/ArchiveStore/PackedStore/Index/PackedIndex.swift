@@ -58,6 +58,9 @@ final class PackedIndex: Sendable {
     ///   - source: where parts come from; `nil`: they are empty.
     init(partRank: LockRank, source: Source? = nil) {
         self.source = RankedMutex(source, rank: PackedLocks.indexSource)
+        #if DEBUG
+            isOfRecords = source == nil
+        #endif
         hasLoadedAll.store(source == nil, ordering: .relaxed)
         parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: partRank) }
     }
@@ -146,6 +149,19 @@ final class PackedIndex: Sendable {
 
     /// The number of entries in the parts that were needed until now.
     var loadedCount: Int { countOfLoaded.load(ordering: .relaxed) }
+
+    #if DEBUG
+        /// Whether this process has read the records of all slots: an index file may name any place.
+        let isOfRecords: Bool
+
+        /// The bytes of the records of the entries in the parts that were needed until now.
+        var loadedByteCount: Int { byteCountOfLoaded.load(ordering: .relaxed) }
+
+        /// Gives the slots of the parts that were needed until now.
+        func forEachLoadedSlot(_ body: (IndexSlot) -> Void) {
+            for part in parts { part.state.withLock { $0.table?.forEachSlot(body) } }
+        }
+    #endif
 
     /// Removes the slots of segments before one. The source of parts that are not loaded must leave them out by now.
     ///

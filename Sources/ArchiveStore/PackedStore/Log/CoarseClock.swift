@@ -3,7 +3,8 @@ import Foundation
 /// A clock that takes a few nanoseconds to read and advances every few milliseconds.
 enum CoarseClock {
     /// In nanoseconds since some time.
-    static var now: UInt64 {
+    static func now(_ layer: FileLayer) -> UInt64 {
+        if let world = layer.world { return world.now }
         #if canImport(Glibc) || canImport(Musl)
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC_COARSE, &time)

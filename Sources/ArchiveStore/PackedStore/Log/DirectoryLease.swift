@@ -25,7 +25,10 @@ final class DirectoryLease: Sendable {
         private static let courtesy: UInt64 = 100_000_000
 
         /// Notes that another process has changed the log.
-        mutating func noteOthers() { othersAt = CoarseClock.now }
+        mutating func noteOthers() {
+            guard let folder else { return }
+            othersAt = CoarseClock.now(folder.root.layer)
+        }
 
         /// Counts a change; returns whether there were many and the lock may be kept.
         fileprivate mutating func takesLock(at now: UInt64) -> Bool {
@@ -88,7 +91,9 @@ final class DirectoryLease: Sendable {
     private func unlock(_ state: inout State) {
         if state.isHeld { return }
         // In a forked process, nothing would release the lock later.
-        guard StoreUsage.hasQueues, state.takesLock(at: CoarseClock.now) else { return unlockNow(&state) }
+        guard let folder = state.folder, folder.root.layer.hasQueues,
+            state.takesLock(at: CoarseClock.now(folder.root.layer))
+        else { return unlockNow(&state) }
         state.isHeld = true
         queue.asyncAfter(deadline: .now() + Self.duration) { [self] in end() }
     }
@@ -109,7 +114,7 @@ final class DirectoryLease: Sendable {
             try state.folder?.root.unlock()
         } catch {
             status.markBroken()
-            guard StoreUsage.hasQueues else { return }
+            guard state.folder?.root.layer.hasQueues == true else { return }
             state.isHeld = true
             queue.asyncAfter(deadline: .now() + Self.retryInterval) { [self] in end() }
         }

@@ -244,7 +244,9 @@ struct LogFollower: Sendable {
     private func raiseFirstLiveSegment(to number: UInt32, of log: inout SegmentLog) {
         guard number > log.chain.firstLiveSegment, number <= Segment.largestNumber else { return }
         // The process that gave them up may have been killed before it removed them.
-        if isOpening { log.chain.addOrphanedSegments(log.chain.byteCounts.keys.filter { $0 < number }) }
+        if isOpening {
+            log.chain.addOrphanedSegments(log.chain.byteCounts.keys.filter { $0 < number }.sorted(by: >))
+        }
         log.chain.raiseFirstLiveSegment(to: number)
         log.index.removeSegments(before: number)
         // The snapshot was removed with the segment of its position, and gives its blocks back when it is closed.

@@ -42,7 +42,11 @@ final class LogLock: Sendable {
                 try prepareChange(of: &state, &lease)
                 // Behind a seal there is no length that readers could go by: they follow the log.
                 defer { if !state.log.chain.isSealed { tail.show() } }
-                return try body(&state)
+                let result = try body(&state)
+                #if DEBUG
+                    state.log.checkInvariants()
+                #endif
+                return result
             }
         }
     }
@@ -130,7 +134,7 @@ final class LogLock: Sendable {
 
     /// Checks that the directory is still the one at its path, unless another call did so just before.
     private func checkDirectoryNowAndThen() throws(StoreError) {
-        let now = CoarseClock.now
+        let now = CoarseClock.now(folder.root.layer)
         let next = nextCheck.load(ordering: .relaxed)
         guard now >= next else { return }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)

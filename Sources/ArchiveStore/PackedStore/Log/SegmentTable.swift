@@ -41,7 +41,7 @@ final class SegmentTable: Sendable {
     func segment(_ number: UInt32) throws(StoreError) -> Segment? {
         if let segment = state.withLock({ $0.open[number] }) { return segment }
         do throws(SystemError) {
-            let reservation = DescriptorReservation.make()
+            let reservation = DescriptorReservation.make(root.layer)
             let segment = try open(number, reservation)
             guard reservation != nil else { return segment }
             return state.withLock { state in

@@ -6,9 +6,9 @@ final class PackedUpkeep: Sendable {
     private let queue = DispatchQueue(label: "packed-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
     private let isWaiting = Atomic<Bool>(false)
 
-    func start(_ body: @escaping @Sendable () -> Void) {
+    func start(_ layer: FileLayer, _ body: @escaping @Sendable () -> Void) {
         guard !isWaiting.exchange(true, ordering: .relaxed) else { return }
-        StoreUsage.start(on: queue) { [self] in
+        layer.start(on: queue) { [self] in
             isWaiting.store(false, ordering: .relaxed)
             body()
         }

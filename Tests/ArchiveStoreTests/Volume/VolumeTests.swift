@@ -1,0 +1,213 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ArchiveStore
+
+/// The stores on a simulated volume, judged by an oracle that knows only their promises.
+///
+/// `TYPED_CACHE_SEEDS` asks for more seeds, and so does a long run. A failure prints the shortest history that breaks the
+/// same law.
+@Suite struct SimulatedStoreTests {
+    /// A law that holds.
+    struct Law: Sendable, CustomStringConvertible {
+        let layout: VolumeHistory.Layout
+        let attack: VolumeHistory.Attack
+        var durabilities: [StoreSettings.Durability] = [.process]
+        var order: PowerFailure.Order?
+
+        var description: String {
+            let order = order.map { ", \($0)" } ?? ""
+            return
+                "\(layout.rawValue) .\(durabilities.map { "\($0)" }.joined(separator: " .")) \(attack.rawValue)\(order)"
+        }
+
+        func history(_ seed: Int) -> VolumeHistory {
+            VolumeHistory(seed: seed, attack, layout: layout, durabilities: durabilities, order: order)
+        }
+
+        /// The violations that stand as faults of their own below.
+        var known: Set<String> { layout == .files || attack != .failures ? [] : ["DAMAGED"] }
+
+        /// The power fails so often after each history.
+        var states: Range<Int> { 0..<(isLongRun ? 20 : 2) }
+    }
+
+    private static let laws: [Law] =
+        [.kills, .failures, .fullVolume].flatMap { attack in
+            VolumeHistory.Layout.allCases.map { Law(layout: $0, attack: attack) }
+        } + [
+            Law(layout: .packed, attack: .limit),
+            Law(layout: .files, attack: .limit),
+            Law(layout: .files, attack: .stops),
+            Law(layout: .files, attack: .power),
+            Law(layout: .files, attack: .power, durabilities: [.power]),
+            Law(layout: .packed, attack: .power, durabilities: [.power], order: .last),
+            Law(layout: .packed, attack: .power, durabilities: [.power], order: .prefix),
+            Law(layout: .packedBehind, attack: .power, durabilities: [.power], order: .prefix),
+        ]
+
+    @Test(arguments: laws) func theLawHolds(_ law: Law) {
+        for seed in isLongRun ? seeds(0..<1_000) : seeds(0..<40) {
+            let history = law.history(seed)
+            let report = VolumeRun.report(history, states: law.states)
+            #expect(report.readingCount > 0)
+            guard !report.laws.isSubset(of: law.known) else { continue }
+            Issue.record("\(VolumeShrinker.describe(history, states: law.states, report))")
+            return
+        }
+    }
+
+    /// A law that the packed store, or both stores, break today; and the first seed that shows it.
+    struct Fault: Sendable, CustomStringConvertible {
+        let name: String
+        let law: Law
+        /// The word with which the violation begins.
+        let violation: String
+        let seed: Int
+
+        var description: String { name }
+
+        func isShown(by seed: Int) -> Bool {
+            VolumeRun.report(law.history(seed), states: 0..<20).laws.contains(violation)
+        }
+    }
+
+    private static let faults: [Fault] = [
+        Fault(
+            name: ".process loses entries that were on the device",
+            law: Law(layout: .packed, attack: .power),
+            violation: "LOST",
+            seed: 8
+        ),
+        Fault(
+            name: ".process loses them where each file lacks only its last bytes",
+            law: Law(layout: .packed, attack: .power, order: .last),
+            violation: "LOST",
+            seed: 11
+        ),
+        Fault(
+            name: "an entry that is saved over is lost with both values",
+            law: Law(layout: .packed, attack: .power),
+            violation: "LOST OVER",
+            seed: 0
+        ),
+        Fault(
+            name: ".power loses entries after a save by .process",
+            law: Law(layout: .packed, attack: .power, durabilities: [.power, .process]),
+            violation: "LOST",
+            seed: 22
+        ),
+        Fault(
+            name: ".power loses entries before an unwritten block",
+            law: Law(layout: .packed, attack: .power, durabilities: [.power], order: .blocks),
+            violation: "LOST",
+            seed: 82
+        ),
+        Fault(
+            name: ".power loses an entry that is saved over",
+            law: Law(layout: .packed, attack: .power, durabilities: [.power], order: .blocks),
+            violation: "LOST OVER",
+            seed: 12
+        ),
+        Fault(
+            name: "a value that one power failure took comes back after the next",
+            law: Law(layout: .packed, attack: .power),
+            violation: "BACK",
+            seed: 64
+        ),
+        Fault(
+            name: "the name of the marker is lost",
+            law: Law(layout: .packed, attack: .earlyPower, order: .blocks),
+            violation: "REFUSED",
+            seed: 0
+        ),
+        Fault(
+            name: "a packed store without its marker is refused",
+            law: Law(layout: .packed, attack: .marker),
+            violation: "REFUSED",
+            seed: 0
+        ),
+        Fault(
+            name: "a file store without its marker is refused",
+            law: Law(layout: .files, attack: .marker),
+            violation: "REFUSED",
+            seed: 0
+        ),
+        Fault(
+            name: "calls fail after a packed store's folder was emptied",
+            law: Law(layout: .packed, attack: .emptied),
+            violation: "THROWN",
+            seed: 8
+        ),
+        Fault(
+            name: "calls fail after a file store's folder was emptied",
+            law: Law(layout: .files, attack: .emptied),
+            violation: "THROWN",
+            seed: 9
+        ),
+        Fault(
+            name: "a reader is refused while the packed store is made",
+            law: Law(layout: .packed, attack: .beginnings),
+            violation: "REFUSED",
+            seed: 1
+        ),
+        Fault(
+            name: "a reader is refused while the file store is made",
+            law: Law(layout: .files, attack: .beginnings),
+            violation: "REFUSED",
+            seed: 1
+        ),
+        Fault(
+            name: "an entry is told as damaged while another process empties the tail of a full volume",
+            law: Law(layout: .packed, attack: .failures),
+            violation: "DAMAGED",
+            seed: 426
+        ),
+        Fault(
+            name: "a reader that closes waits for a stopped process",
+            law: Law(layout: .packed, attack: .stops),
+            violation: "BLOCKED",
+            seed: 19
+        ),
+    ]
+
+    /// Goes red when a fault is mended: its mark goes then, and its law moves to the list above.
+    @Test(arguments: faults) func aKnownFaultIsFound(_ fault: Fault) {
+        let isFound = ([fault.seed] + Array(0..<(isLongRun ? 1_000 : 20))).contains { fault.isShown(by: $0) }
+        withKnownIssue { #expect(!isFound, "\(fault)") }
+    }
+
+    // MARK: The simulation itself
+
+    @Test(arguments: VolumeHistory.Attack.allCases, VolumeHistory.Layout.allCases)
+    func aSeedGivesTheSameCallsEachTime(_ attack: VolumeHistory.Attack, _ layout: VolumeHistory.Layout) {
+        for seed in seeds(0..<10) {
+            let history = VolumeHistory(seed: seed, attack, layout: layout, durabilities: [.process, .power])
+            let reports = (0..<2).map { _ in VolumeRun.report(history, states: 0..<2, traces: true) }
+            #expect(reports[0].callCount > 0)
+            #expect(reports[0].violations == reports[1].violations)
+            guard reports[0].digest != reports[1].digest else { continue }
+            let place = zip(reports[0].trace, reports[1].trace).enumerated().first { $1.0 != $1.1 }
+            Issue.record("\(history)\n\(place.map { "call \($0): \($1)" } ?? "one has more calls")")
+            return
+        }
+    }
+
+    @Test func aFailingHistoryIsShrunk() throws {
+        let fault = try #require(Self.faults.first { $0.law.attack == .marker })
+        let history = fault.law.history(fault.seed)
+        let states = 0..<20
+        let report = VolumeRun.report(history, states: states)
+        let (short, again) = VolumeShrinker.shrink(history, states, breaking: report.laws)
+        #expect(!again.laws.isDisjoint(with: report.laws))
+        #expect(short.steps.count < history.steps.count)
+        // None of its steps can be left out.
+        for place in short.steps.indices {
+            var shorter = short
+            shorter.steps.remove(at: place)
+            let laws = VolumeRun.report(shorter, states: states).laws
+            #expect(laws.isDisjoint(with: report.laws), "\(short.steps[place])")
+        }
+    }
+}
