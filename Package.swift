@@ -253,7 +253,7 @@ let package = Package(
         ),
         .testTarget(
             name: "TypedCacheTestingTests",
-            dependencies: ["TypedCacheTesting", "TypedCache"],
+            dependencies: ["TypedCacheTesting", "TypedCache", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
