@@ -108,7 +108,7 @@ struct FileLayer: Sendable {
         while true {
             var count = count
             if let test {
-                switch test.willCall(Call(system(), name, newName)) {
+                switch test.willCall(Call(system(), name: name, newName: newName)) {
                 case .proceed: break
                 case .done(let result): return Result(truncatingIfNeeded: result)
                 case .shorten(let limit): count = min(count, max(limit, 1))
@@ -129,7 +129,7 @@ struct FileLayer: Sendable {
         _ name: String,
         _ body: () -> Int32
     ) throws(SystemError) {
-        let answer = test?.willCall(Call(system(), name, nil))
+        let answer = test?.willCall(Call(system(), name: name))
         if case .done = answer { return }
         var number = body() == 0 ? 0 : errno
         if case .fail(let injected) = answer { number = injected }
@@ -138,7 +138,7 @@ struct FileLayer: Sendable {
 }
 
 extension FileLayer.Call {
-    fileprivate init(_ system: SystemCall, _ name: String, _ newName: String?) {
+    fileprivate init(_ system: SystemCall, name: String, newName: String? = nil) {
         self.init(operation: system.operation, name: name, newName: newName, system: system)
     }
 }

@@ -8,7 +8,7 @@ extension SimulatedVolume {
         -> Outcome
     {
         switch call.system {
-        case .open(let directory, let flags): return openName(call.name, in: directory, flags, process)
+        case .open(let directory, let flags): return openName(call.name, in: directory, flags: flags, by: process)
         case .makeFile(let directory, _): return makeFile(call.name, in: directory, process)
         case .makeDirectory(let directory): return makeDirectory(call.name, in: directory)
         case .status(let file, let status):
@@ -78,7 +78,7 @@ extension SimulatedVolume {
         return name == "." ? id : inodes[id]?.names[name]
     }
 
-    private func openName(_ name: String, in directory: Int32?, _ flags: Int32, _ process: Int) -> Outcome {
+    private func openName(_ name: String, in directory: Int32?, flags: Int32, by process: Int) -> Outcome {
         guard let id = look(up: name, in: directory), let inode = inodes[id] else { return .failed(ENOENT) }
         if flags & O_DIRECTORY != 0, !inode.isDirectory { return .failed(ENOTDIR) }
         if flags & O_ACCMODE != O_RDONLY, inode.isDirectory { return .failed(EISDIR) }

@@ -55,18 +55,18 @@ final class VolumeRun: @unchecked Sendable {
         )
         var oracle = VolumeOracle(keys: history.keys, promises: promises)
         if !history.before.isEmpty {
-            let run = VolumeRun(history, volume, oracle, seed: history.seed, isInterleaved: false, traces)
+            let run = VolumeRun(history, on: volume, oracle, seed: history.seed, isInterleaved: false, traces: traces)
             run.runAll(history.before)
             report.add(run)
             oracle = run.oracle
         }
         let run = VolumeRun(
             history,
-            volume,
+            on: volume,
             oracle,
             seed: history.seed,
             isInterleaved: history.isInterleaved,
-            traces
+            traces: traces
         )
         run.stage.begin(after: 2_000_000_000)
         run.runAll(history.steps)
@@ -74,7 +74,7 @@ final class VolumeRun: @unchecked Sendable {
         if history.endsWithPowerFailure {
             for state in states {
                 report.stateCount += 1
-                run.runLater(state, on: SimulatedVolume(copying: volume), traces, &report)
+                run.runLater(state, on: SimulatedVolume(copying: volume), traces: traces, &report)
                 if !report.violations.isEmpty { break }
             }
         } else {
@@ -85,11 +85,11 @@ final class VolumeRun: @unchecked Sendable {
 
     private init(
         _ history: VolumeHistory,
-        _ volume: SimulatedVolume,
+        on volume: SimulatedVolume,
         _ oracle: VolumeOracle,
         seed: Int,
         isInterleaved: Bool,
-        _ traces: Bool
+        traces: Bool
     ) {
         self.history = history
         self.oracle = oracle
@@ -114,20 +114,20 @@ final class VolumeRun: @unchecked Sendable {
         if stage.isInterleaved {
             stage.run { [self] actor in
                 for (number, step) in steps.enumerated() where step.actor == actor.number {
-                    perform(step, number, actor)
+                    perform(step, number: number, by: actor)
                 }
                 endProcess(of: actor)
             }
         } else {
             for (number, step) in steps.enumerated() where stage.hasPower {
-                perform(step, number, actors[step.actor])
+                perform(step, number: number, by: actors[step.actor])
             }
             for actor in actors { endProcess(of: actor) }
         }
     }
 
     /// Goes on after the power failure.
-    private func runLater(_ state: Int, on volume: SimulatedVolume, _ traces: Bool, _ report: inout Report) {
+    private func runLater(_ state: Int, on volume: SimulatedVolume, traces: Bool, _ report: inout Report) {
         var oracle = oracle
         var rest = history.later[...]
         var count = 0
@@ -136,10 +136,10 @@ final class VolumeRun: @unchecked Sendable {
             failure.strike(volume)
             oracle.failPower(at: stage.moment() + count * 1_000_000_000)
             count += 1
-            let run = VolumeRun(history, volume, oracle, seed: history.seed &+ count, isInterleaved: false, traces)
+            let run = VolumeRun(history, on: volume, oracle, seed: history.seed &+ count, isInterleaved: false, traces: traces)
             run.stage.begin(after: stage.moment() + count * 1_000_000_000)
             while let step = rest.popFirst() {
-                run.perform(step, rest.startIndex, run.actors[step.actor % run.actors.count])
+                run.perform(step, number: rest.startIndex, by: run.actors[step.actor % run.actors.count])
                 if !run.stage.hasPower { break }
             }
             for actor in run.actors { run.endProcess(of: actor) }
@@ -150,14 +150,14 @@ final class VolumeRun: @unchecked Sendable {
 
     /// Uses the store once more after a history without a power failure, and compares two openings.
     private func runEnd(on volume: SimulatedVolume, _ traces: Bool, _ report: inout Report) {
-        let run = VolumeRun(history, volume, oracle, seed: history.seed &+ 1, isInterleaved: false, traces)
+        let run = VolumeRun(history, on: volume, oracle, seed: history.seed &+ 1, isInterleaved: false, traces: traces)
         run.stage.begin(after: stage.moment())
         let key = history.keys[history.seed % history.keys.count]
         let actions: [VolumeHistory.Action] = [
             .check, .exit, .save([key], byteCount: 100), .close, .check, .exit, .check,
         ]
         for action in actions where report.violations.isEmpty {
-            run.perform(VolumeHistory.Step(actor: 0, action: action), 0, run.actors[0])
+            run.perform(VolumeHistory.Step(actor: 0, action: action), number: 0, by: run.actors[0])
         }
         for actor in run.actors { run.endProcess(of: actor) }
         report.add(run)
@@ -165,7 +165,7 @@ final class VolumeRun: @unchecked Sendable {
 
     // MARK: Steps
 
-    private func perform(_ step: VolumeHistory.Step, _ number: Int, _ actor: VolumeStage.Actor) {
+    private func perform(_ step: VolumeHistory.Step, number: Int, by actor: VolumeStage.Actor) {
         stage.begin(actor, step: number, event: step.event)
         if stage.hasPower {
             let removal = step.event == nil ? nil : beginFailure(of: actor)
@@ -266,7 +266,7 @@ final class VolumeRun: @unchecked Sendable {
         switch action {
         case .save(let keys, let byteCount):
             changed.insert(actor.number)
-            save(keys, byteCount, in: store, actor)
+            save(keys, byteCount: byteCount, in: store, by: actor)
         case .fetch(let key): fetch(key, in: store, actor)
         case .check: check(store, actor)
         case .remove(let key):
@@ -330,19 +330,19 @@ final class VolumeRun: @unchecked Sendable {
                 if error.isOutOfSpace, history.capacity < 1 << 20 || history.byteLimit != nil { return false }
                 if error.code == .tooLarge, history.byteLimit != nil { return false }
                 if error.isMissingFile, actor.isReading, history.readersOnlyRead { return false }
-                if error.code == .invalidDirectory { return refuse(actor, action, error) }
+                if error.code == .invalidDirectory { return refuse(actor, action, cause: error) }
             }
             oracle.report("THROWN", "\(action) by process \(actor.process): \(error)")
             return false
         }
     }
 
-    private func refuse(_ actor: VolumeStage.Actor, _ action: String, _ error: StoreError) -> Bool {
+    private func refuse(_ actor: VolumeStage.Actor, _ action: String, cause error: StoreError) -> Bool {
         oracle.report("REFUSED", "\(action) by process \(actor.process): \(error)")
         return false
     }
 
-    private func save(_ keys: [String], _ byteCount: Int, in store: any ArchiveStore, _ actor: VolumeStage.Actor) {
+    private func save(_ keys: [String], byteCount: Int, in store: any ArchiveStore, by actor: VolumeStage.Actor) {
         var news: [(number: Int, new: NewArchive)] = []
         let date = Date(timeIntervalSinceReferenceDate: 700_000_000)
         for key in Set(keys).sorted() {

@@ -224,10 +224,10 @@ final class VolumeStage: @unchecked Sendable {
     /// The layer of an actor's present process.
     func layer(of actor: Actor) -> FileLayer {
         let world = StageWorld(stage: self, actor: actor, process: actor.process)
-        return FileLayer(world: world) { [self] call in answer(call, actor, world.process) }
+        return FileLayer(world: world) { [self] call in answer(call, of: actor, process: world.process) }
     }
 
-    private func answer(_ call: FileLayer.Call, _ actor: Actor, _ process: Int) -> FileLayer.Answer {
+    private func answer(_ call: FileLayer.Call, of actor: Actor, process: Int) -> FileLayer.Answer {
         func isGone() -> Bool { !hasPower || actor.isDead || actor.process != process }
         if isGone() { return ghost(call) }
         callCount += 1
@@ -276,7 +276,7 @@ final class VolumeStage: @unchecked Sendable {
         while true {
             if isGone() { return ghost(call) }
             let outcome = volume.perform(call, by: process, upTo: most, failedWait: failedWait)
-            note(actor, call, outcome)
+            note(actor, call, outcome: outcome)
             switch outcome {
             case .done(let result):
                 switch call.system {
@@ -345,7 +345,7 @@ final class VolumeStage: @unchecked Sendable {
         if trace != nil { trace?.append("process \(actor.process): \(text())") }
     }
 
-    private func note(_ actor: Actor, _ call: FileLayer.Call, _ outcome: SimulatedVolume.Outcome) {
+    private func note(_ actor: Actor, _ call: FileLayer.Call, outcome: SimulatedVolume.Outcome) {
         var operands: [Int]
         switch call.system {
         case .read(_, let target, let offset): operands = [offset, target.count]
