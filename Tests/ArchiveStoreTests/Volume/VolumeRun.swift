@@ -55,7 +55,14 @@ final class VolumeRun: @unchecked Sendable {
         )
         var oracle = VolumeOracle(keys: history.keys, promises: promises)
         if !history.before.isEmpty {
-            let run = VolumeRun(history, on: volume, oracle, seed: history.seed, isInterleaved: false, traces: traces)
+            let run = VolumeRun(
+                history,
+                on: volume,
+                oracle,
+                seed: history.seed,
+                isInterleaved: false,
+                traces: traces
+            )
             run.runAll(history.before)
             report.add(run)
             oracle = run.oracle
@@ -136,7 +143,14 @@ final class VolumeRun: @unchecked Sendable {
             failure.strike(volume)
             oracle.failPower(at: stage.moment() + count * 1_000_000_000)
             count += 1
-            let run = VolumeRun(history, on: volume, oracle, seed: history.seed &+ count, isInterleaved: false, traces: traces)
+            let run = VolumeRun(
+                history,
+                on: volume,
+                oracle,
+                seed: history.seed &+ count,
+                isInterleaved: false,
+                traces: traces
+            )
             run.stage.begin(after: stage.moment() + count * 1_000_000_000)
             while let step = rest.popFirst() {
                 run.perform(step, number: rest.startIndex, by: run.actors[step.actor % run.actors.count])
@@ -150,7 +164,14 @@ final class VolumeRun: @unchecked Sendable {
 
     /// Uses the store once more after a history without a power failure, and compares two openings.
     private func runEnd(on volume: SimulatedVolume, _ traces: Bool, _ report: inout Report) {
-        let run = VolumeRun(history, on: volume, oracle, seed: history.seed &+ 1, isInterleaved: false, traces: traces)
+        let run = VolumeRun(
+            history,
+            on: volume,
+            oracle,
+            seed: history.seed &+ 1,
+            isInterleaved: false,
+            traces: traces
+        )
         run.stage.begin(after: stage.moment())
         let key = history.keys[history.seed % history.keys.count]
         let actions: [VolumeHistory.Action] = [
