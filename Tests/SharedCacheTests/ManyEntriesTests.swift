@@ -109,7 +109,7 @@ struct ManyEntriesTests {
         let tier = try fleet.machine(timeout: 200)
         await tier.verified()
         let (cache, keys) = (try tier.cache(), (0..<300).map { "key \($0)" })
-        try await cache.save(contentsOf: keys.map { ($0, "old") })
+        try await insist { try await cache.save(contentsOf: keys.map { ($0, "old") }) }
         await fleet.server.stopped {
             let failure = await code { try await cache.save(contentsOf: keys.map { ($0, "new") }) }
             #expect(failure == .unreachable)
