@@ -98,7 +98,15 @@ import Testing
             "-I", package.appending(path: "Sources/CDeflate/include").path,
             "-I", package.appending(path: "Sources/CFiles/include").path,
             "-lz", "-swift-version", "6", "-warnings-as-errors",
-        ]
+        ] + argumentsOfTraits
+    }
+
+    private static var argumentsOfTraits: [String] {
+        #if Libdeflate
+            ["-I", package.appending(path: "Sources/CLibdeflate").path, "-ldeflate"]
+        #else
+            []
+        #endif
     }
 
     /// The contents of the code blocks in a language.
