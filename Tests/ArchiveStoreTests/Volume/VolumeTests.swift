@@ -48,7 +48,7 @@ import Testing
         ]
 
     @Test(arguments: laws) func theLawHolds(_ law: Law) {
-        for seed in isLongRun ? seeds(0..<120) : seeds(0..<40) {
+        for seed in isLongRun ? seeds(0..<30) : seeds(0..<40) {
             let history = law.history(seed)
             let report = VolumeRun.report(history, states: law.states)
             #expect(report.readingCount > 0)
