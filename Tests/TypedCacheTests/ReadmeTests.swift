@@ -102,11 +102,14 @@ import Testing
     }
 
     private static var argumentsOfTraits: [String] {
+        var arguments: [String] = []
         #if Libdeflate
-            ["-I", package.appending(path: "Sources/CLibdeflate").path, "-ldeflate"]
-        #else
-            []
+            arguments += ["-I", package.appending(path: "Sources/CLibdeflate").path, "-ldeflate"]
         #endif
+        #if TLS
+            arguments += ["-I", package.appending(path: "Sources/COpenSSL").path]
+        #endif
+        return arguments
     }
 
     /// The contents of the code blocks in a language.
