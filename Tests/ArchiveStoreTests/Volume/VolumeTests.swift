@@ -48,7 +48,7 @@ import Testing
         ]
 
     @Test(arguments: laws) func theLawHolds(_ law: Law) {
-        for seed in isLongRun ? seeds(0..<30) : seeds(0..<40) {
+        for seed in isLongRun ? seeds(0..<12) : seeds(0..<40) {
             let history = law.history(seed)
             let report = VolumeRun.report(history, states: law.states)
             #expect(report.readingCount > 0)
@@ -182,7 +182,7 @@ import Testing
 
     @Test(arguments: VolumeHistory.Attack.allCases, VolumeHistory.Layout.allCases)
     func aSeedGivesTheSameCallsEachTime(_ attack: VolumeHistory.Attack, _ layout: VolumeHistory.Layout) {
-        for seed in seeds(0..<10) {
+        for seed in seeds(0..<3) {
             let history = VolumeHistory(seed: seed, attack, layout: layout, durabilities: [.process, .power])
             let reports = (0..<2).map { _ in VolumeRun.report(history, states: 0..<2, traces: true) }
             #expect(reports[0].callCount > 0)
