@@ -90,16 +90,19 @@ class Build:
 
 
 class Tests:
-    """The output of Swift Testing: each event begins with a symbol; lines without one go on with the event before."""
+    """The output of Swift Testing: each event begins with a symbol; lines without one go on with the event before.
+
+    ✔ passed, ━ passed with known issues, ✘ failed or an issue, ◇ began, ➜ skipped, ↳ more of the event before.
+    """
 
     STARTED = re.compile(r"^◇ Test (?!case |run )(.+) started\.$")
     ENDED = re.compile(
-        r"^[✔✘] (Test|Suite) (?!run )(.+?)(?: with \d+ test cases?)? (passed|failed) after ([\d.]+) seconds"
+        r"^[✔✘━] (Test|Suite) (?!run )(.+?)(?: with \d+ test cases?)? (passed|failed) after ([\d.]+) seconds"
     )
     SKIPPED = re.compile(r'^➜ (Test|Suite) (.+?) skipped(?:: (.*?))?\.?$')
-    TOTAL = re.compile(r"^[✔✘] Test run with (.+) (passed|failed) after ([\d.]+) seconds(.*?)\.?$")
+    TOTAL = re.compile(r"^[✔✘━] Test run with (.+) (passed|failed) after ([\d.]+) seconds(.*?)\.?$")
     # Behind what a test has printed without the end of a line, or within the event of an argument with several lines.
-    LATE_END = re.compile(r"[✔✘] (?:Test|Suite) .+ (?:passed|failed) after [\d.]+ seconds.*$")
+    LATE_END = re.compile(r"[✔✘━] (?:Test|Suite) .+ (?:passed|failed) after [\d.]+ seconds.*$")
 
     def __init__(self, screen):
         self.screen = screen
@@ -120,7 +123,7 @@ class Tests:
         if line.startswith("✘"):
             self.is_shown = True
             self.end(line)
-        elif line.startswith(("◇", "✔", "➜")):
+        elif line.startswith(("◇", "✔", "━", "➜")):
             self.is_shown = False
             self.begin(line)
             self.end(line)
