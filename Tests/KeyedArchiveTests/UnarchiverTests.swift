@@ -151,6 +151,24 @@ import Testing
         )
     }
 
+    @Test(
+        arguments: [
+            (UInt32(0), [0x80, 0]), (0xFF, [0x80, 0xFF]), (0x100, [0x81, 1, 0]), (0x7FFF, [0x81, 0x7F, 0xFF]),
+            (0x8000, [0x81, 0x80, 0]), (0xFFFF, [0x81, 0xFF, 0xFF]), (0x1_0000, [0x83, 0, 1, 0, 0]),
+            (.max, [0x83, 0xFF, 0xFF, 0xFF, 0xFF]),
+        ] as [(UInt32, [UInt8])]
+    )
+    func aUIDTakesAsFewBytesAsItNeeds(uid: UInt32, bytes: [UInt8]) {
+        var list = BinaryPropertyListWriter()
+        let reference = list.add(uid: uid)
+        list.finish(top: reference)
+        let written = list.bytes.withElements { Array($0) }
+        // After `bplist00`.
+        #expect(written.dropFirst(8).prefix(bytes.count) == bytes[...])
+        // The table of one offset, and 32 bytes of sizes and counts.
+        #expect(written.count == 8 + bytes.count + 1 + 32)
+    }
+
     /// Many references to one large dictionary of the property list: little to write, much to search.
     @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"), arguments: [true, false])
     func oneLargeDictionaryInManyPlacesIsNotSearchedForEver(asClass: Bool) throws {

@@ -27,6 +27,23 @@ import TypedCache
         #expect(try await later.stored(User.self, id: 1) != nil)
     }
 
+    /// RFC 9111, section 4.2.3: the answer may have been made when the request was sent.
+    @Test func theTimeThatAnAnswerTakesCountsAsAge() async throws {
+        let stage = try Stage()
+        stage.server.answerUser(1, "a", headers: ["Cache-Control": "max-age=60", "Age": "20"])
+        stage.server.hold("/users/1")
+        let models = try await stage.open()
+        async let fetched = models.fetch(User.self, id: 1)
+        await stage.server.requested(1)
+        stage.clock.advance(by: .seconds(10))
+        stage.server.release("/users/1")
+        #expect(try await fetched.name == "a")
+        stage.clock.advance(by: .seconds(29))
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == true)
+        stage.clock.advance(by: .seconds(2))
+        #expect(try await models.stored(User.self, id: 1)?.freshness.isFresh == false)
+    }
+
     @Test func aStaleModelIsConfirmedByItsTagAndA304WithoutAModelIsRepeated() async throws {
         let stage = try Stage()
         stage.server.answerUser(1, "a", headers: ["Cache-Control": "max-age=60", "ETag": "\"a\""])

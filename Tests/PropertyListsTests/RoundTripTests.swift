@@ -46,6 +46,24 @@ struct RoundTripTests {
         #expect(values == ["a": from == .binary ? "1" : "3", "b": "2"])
     }
 
+    /// Random dates seldom meet a leap day of a century.
+    @Test(arguments: [
+        (4, true), (100, false), (400, true), (1900, false), (2000, true), (2001, false), (2004, true),
+        (2100, false),
+        (2400, true), (9999, false),
+    ])
+    func leapYearsHaveALeapDay(year: Int, isLeap: Bool) throws {
+        let digits = String(10_000 + year).dropFirst()
+        let data = Data("<plist version=\"1.0\"><date>\(digits)-02-29T00:00:00Z</date></plist>".utf8)
+        guard isLeap else {
+            #expect(throws: PropertyListError.self) { try PropertyList(data) }
+            return
+        }
+        let list = try PropertyList(data)
+        #expect(try PropertyList(list.data(format: .xml)) == list)
+        #expect(String(decoding: try list.data(format: .xml), as: UTF8.self).contains("\(digits)-02-29T"))
+    }
+
     /// Escapes, and encodings that an XML declaration names.
     @Test(arguments: [
         ("\\U00e9", "\u{E9}"), ("\\Ue9 ", "\u{E9} "), ("\\u00e9", "\u{E9}"), ("\\ud83d\\ude00", "\u{1F600}"),

@@ -166,8 +166,8 @@ import Testing
         #expect(try TypedStream(data).data() == data)
     }
 
-    @Test func anotherVersionOfAClassIsRefused() {
-        #expect(codes(object("NSString", version: 2, new("+") + [1, 0x61])).object == .unsupportedFormat)
+    @Test(arguments: [0, 2] as [UInt8]) func anotherVersionOfAClassIsRefused(version: UInt8) {
+        #expect(codes(object("NSString", version: version, new("+") + [1, 0x61])).object == .unsupportedFormat)
     }
 
     @Test func oldPropertyListsAreChecked() throws {
