@@ -98,6 +98,9 @@ extension Cache {
             // A value that could not be fetched again is not saved.
             if archived.mayBeRefused { try Value.Wrapper.check(archived.bytes, for: Value.self) }
             archive = archived.bytes
+            if NestedNil.isLost(value, in: archive) {
+                throw ArchiveError(.encodingFailed, "nil within an optional that is not nil would be read as nil")
+            }
         } catch {
             throw CacheError(encoding: error)
         }
@@ -123,4 +126,26 @@ extension Cache {
             return attributes
         }
     }
+}
+
+/// `.some(nil)` of an optional within an optional, which archives do not tell from `nil`.
+private enum NestedNil {
+    /// The archive of `nil`, whatever its type.
+    private static let archive = try? KeyedArchiver.archive(CodableWrapper<Int?>(nil)).bytes
+
+    /// Whether a value is not `nil`, and its archive is that of `nil`.
+    static func isLost<Value>(_ value: Value, in archive: [UInt8]) -> Bool {
+        guard archive.count < 256, archive == self.archive else { return false }
+        guard let type = Value.self as? any OptionalKind.Type, type.isNested else { return false }
+        return !Mirror(reflecting: value).children.isEmpty
+    }
+}
+
+private protocol OptionalKind {
+    /// Whether the wrapped type is optional itself.
+    static var isNested: Bool { get }
+}
+
+extension Optional: OptionalKind {
+    fileprivate static var isNested: Bool { Wrapped.self is any OptionalKind.Type }
 }

@@ -25,5 +25,6 @@ extension UUID: Encoded {}
 extension Array: Encoded where Element: Codable {}
 extension Set: Encoded where Element: Codable {}
 extension Dictionary: Encoded where Key: Codable, Value: Codable {}
-/// A cached `nil` is a value: a fetch returns it as `.some(nil)`.
+/// A cached `nil` is a value: a fetch returns it as `.some(nil)`. Of an optional within an optional, a value that is
+/// `.some(nil)` is refused with `.encodingFailed`, since archives do not tell it from `nil`.
 extension Optional: Encoded where Wrapped: Codable {}

@@ -74,13 +74,11 @@ import Testing
         #expect(try store.fetch(forKey: "a")?.archive.count == 100)
     }
 
-    @Test func itKeepsNothingWhereThereIsNoRoomForAnEntry() throws {
-        let store = MemoryStore(byteLimit: nil, countLimit: 0)
-        let user = User()
-        store.setUser(user)
-        try save(1, "a", in: store)
+    @Test(arguments: [0, -1]) func everySaveIsRefusedWhereThereIsNoRoomForAnEntry(countLimit: Int) throws {
+        let store = MemoryStore(byteLimit: nil, countLimit: countLimit)
+        let error = #expect(throws: StoreError.self) { try save(1, "a", in: store) }
+        #expect(error?.code == .tooLarge)
         #expect(try entries(of: store).isEmpty)
-        #expect(user.evicted.withLock { $0 } == ["a"])
     }
 
     @Test func trimmingGivesUpTheLeastUseful() throws {

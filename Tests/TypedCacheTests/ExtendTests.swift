@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -51,6 +52,28 @@ import Testing
         }
         #expect(try await !extend(cities, .never, isAsync: isAsync))
         #expect(cities.statistics.saves == 1)
+    }
+
+    @Test func anEntryThatIsSavedOverAtTheSameTimeIsThere() throws {
+        let store = try WatchedStore(directory)
+        let cities = Cache<City>(over: store, place: directory.url.path, clock: clock)
+        try cities.save(city, forKey: "a", expiration: .after(.seconds(10)))
+        let archive = try #require(try store.base.fetch(forKey: "a")).archive
+        let saves = Mutex(3)
+        store.interfere {
+            $0.move = { [base = store.base, now = clock.now] () throws(StoreError) in
+                let isSavedOver = saves.withLock { left in
+                    left -= 1
+                    return left >= 0
+                }
+                guard isSavedOver else { return }
+                let attributes = EntryAttributes(storedAt: now, expiresAt: now + 20)
+                _ = try base.save(archive, forKey: "a", attributes: attributes, if: nil)
+            }
+        }
+        #expect(try cities.extend(forKey: "a", expiration: .after(.seconds(100))))
+        #expect(saves.withLock { $0 } < 0)
+        #expect(try cities.stored(forKey: "a")?.expiresAt == clock.now + 100)
     }
 
     @Test func whatExpiredIsExtendedWithinItsStaleWindowsOnly() async throws {

@@ -137,6 +137,13 @@ import Testing
         #expect(try cache.fetch(forKey: "large") == nil)
     }
 
+    @Test(arguments: [0, -1]) func aSaveIsRefusedWhereNoEntryMayBeThere(countLimit: Int) async throws {
+        let cache: Cache<Data> = try open(MemorySettings(countLimit: countLimit))
+        #expect(code { try cache.sync { try $0.save(Data([1]), forKey: "a") } } == .tooLarge)
+        #expect(try await cache.fetch(forKey: "a") { Data([2]) } == Data([2]))
+        #expect(try await cache.fetch(forKey: "a") == nil)
+    }
+
     /// The policy hears of hits, though they never reach the store: as many come as in the memory of other caches.
     @Test(arguments: seeds(0..<5)) func hitsDecideWhatStays(seed: Int) throws {
         var random = SeededGenerator(seed: seed)

@@ -156,6 +156,32 @@ import Testing
         #expect(try await cities.fetch(forKey: "b") == new)
     }
 
+    /// A fetch may find an entry due, and another one's load may end before the first one begins its own.
+    @Test(arguments: [MemorySettings(), .none])
+    func anEntryThatWasReplacedSinceItWasFoundDueIsNotLoadedAgain(memory: MemorySettings) async throws {
+        let cities = try cache(memory: memory)
+        let key = try EntryKey("a")
+        let former = clock.now + 10
+        try await cities.save(old, forKey: "a", expiration: .at(former))
+        clock.advance(by: 9)
+        try await cities.save(new, forKey: "a", expiration: .after(.seconds(10)))
+        let loads = Recorder<String>()
+        let plan = try LoadPlan(cities, LoadOptions(earlyRefresh: 1), expiration: nil, tags: [], revalidates: false)
+        {
+            [old] keys, _ in
+            for key in keys { loads.add(key) }
+            return Dictionary(uniqueKeysWithValues: keys.map { ($0, .new(old)) })
+        }
+        plan.startAhead([.init(key: key, deadline: former)])
+        try await wait(until: cities.core.loads.isEmpty)
+        #expect(loads.all.isEmpty)
+        #expect(try await cities.fetch(forKey: "a") == new)
+        // One that is due still is loaded.
+        plan.startAhead([.init(key: key, deadline: clock.now + 10)])
+        try await wait(until: cities.core.loads.isEmpty)
+        #expect(loads.all == ["a"])
+    }
+
     /// The former deadline no longer counts in any cache of the directory.
     @Test func aRenewalToAnEarlierDeadlineCountsEverywhere() async throws {
         let cities = try cache()

@@ -41,6 +41,20 @@ import Testing
         #expect(try cache.fetch(forKey: "none") == Value?.none)
     }
 
+    /// An archive does not tell `.some(nil)` from `nil`.
+    @Test(arguments: [MemorySettings(), .none])
+    func nilWithinAnOptionalIsRefused(memory: MemorySettings) throws {
+        let cache = try Cache<Int??>(name: "cache", directory: directory.url, memory: memory)
+        try cache.save(1, forKey: "a")
+        #expect(code { try cache.save(.some(nil), forKey: "a") } == .encodingFailed)
+        try cache.save(nil, forKey: "b")
+        #expect(try cache.fetch(forKey: "b") == .some(nil))
+        let lists = try Cache<[Int]???>(name: "lists", directory: directory.url, memory: memory)
+        #expect(code { try lists.save(.some(.some(nil)), forKey: "a") } == .encodingFailed)
+        try lists.save([], forKey: "b")
+        #expect(try lists.fetch(forKey: "b") == .some([]))
+    }
+
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func eachComesBackAsItWas(_ layout: DiskSettings.Layout) async throws {
         try await keep("", "a", "🦁 e\u{301}", String(repeating: "x", count: 100_000), "$null", layout: layout)

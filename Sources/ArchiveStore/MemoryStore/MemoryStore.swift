@@ -71,7 +71,7 @@ package final class MemoryStore: ArchiveStore {
     /// Saves an archive that counts for another number of bytes than it has: for those that its user's value takes.
     ///
     /// - Parameter cost: zero or more.
-    /// - Throws: as for every save; `.tooLarge` if the cost is above the limit.
+    /// - Throws: as for every save; `.tooLarge` if the cost is above the limit, or the limit is no entries.
     package func save(
         _ archive: [UInt8],
         forKey key: String,
@@ -82,6 +82,7 @@ package final class MemoryStore: ArchiveStore {
         let key = try StoreKey(key)
         // Refused as on disk, where they could not be written.
         _ = try attributes.encoded()
+        guard countLimit > 0 else { throw StoreError.noEntries }
         guard cost <= byteLimit else { throw StoreError.tooLarge(cost, limit: byteLimit) }
         let user = currentUser
         let (saved, gone) = state.withLock { state -> (EntryInformation?, [HeldArchive]) in

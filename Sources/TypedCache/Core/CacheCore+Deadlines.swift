@@ -119,13 +119,14 @@ extension CacheCore {
         if memory.tombstones.contains(key) { return false }
         memory.drainSiblings(key)
         do throws(StoreError) {
-            guard let entry = try store.information(forKey: key.text), freshness(of: entry).isServable else {
-                return false
+            // Again where the entry is saved over at the same time.
+            while let entry = try store.information(forKey: key.text), freshness(of: entry).isServable {
+                // Memory knows the former deadline, and may be moving it. A load that is under way counts all the same.
+                for timing in memory.timings(key) where timing.isOf(entry) { timing.supersede() }
+                defer { drop(key) }
+                if try moved(entry, to: { deadline }) != nil { return true }
             }
-            // Memory knows the former deadline, and may be moving it. A load that is under way counts all the same.
-            for timing in memory.timings(key) where timing.isOf(entry) { timing.supersede() }
-            defer { drop(key) }
-            return try moved(entry, to: { deadline }) != nil
+            return false
         } catch {
             try ignoreDamage(error, key)
             return false

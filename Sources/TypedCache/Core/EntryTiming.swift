@@ -77,18 +77,17 @@ final class EntryTiming: Sendable {
         let known = deadline
         guard now < known else { return .expired }
         guard let idleTime else { return .fresh }
-        let way = now + idleTime - known
-        if way >= 0, way < idleTime / 65_536, !isBehind.load(ordering: .relaxed) { return .fresh }
+        if now + idleTime - known < idleTime / 65_536, !isBehind.load(ordering: .relaxed) { return .fresh }
         return move(at: now, idleTime)
     }
 
     private func move(at now: TimeInterval, _ idleTime: TimeInterval) -> Use {
         state.withLock { state in
             guard now < deadline else { return .expired }
-            // Set, not only moved forward: after the clock was set back, the idle time counts from now as well.
-            deadline = now + idleTime
+            // Never to an earlier moment: a process whose clock is slow must not shorten the entry's life for others.
+            deadline = max(deadline, now + idleTime)
             guard !state.isMoving, let onDisk = state.onDisk else { return .fresh }
-            let lag = abs(deadline - onDisk)
+            let lag = deadline - onDisk
             isBehind.store(lag > idleTime * EntryAttributes.idleLag, ordering: .relaxed)
             guard lag > idleTime * EntryAttributes.idleLag else { return .fresh }
             if state.pauses > 0 {

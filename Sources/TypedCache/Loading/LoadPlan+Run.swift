@@ -42,7 +42,8 @@ extension LoadPlan {
                 return
             }
         }
-        let looksAgain = revalidates || locks != nil
+        // A fetch may have found an entry due that another one's load has replaced since.
+        let looksAgain = revalidates || locks != nil || !known.isEmpty
         if looksAgain || leases != nil {
             // No entry of a key can have been saved since its lease was taken.
             let parts = Dictionary(grouping: loads) { leases?[$0.key.text]?.foundEntry ?? looksAgain }
@@ -153,8 +154,8 @@ extension LoadPlan {
             if let stored {
                 // Loading ahead begins with a fresh entry: only a later save or renewal ends it.
                 let isNew =
-                    !isBackground || options.earlyRefresh == nil || stored.information.storedAt >= began
-                    || known[key].map { $0 < stored.information.expiresAt ?? .distantFuture } ?? false
+                    !isBackground || options.earlyRefresh == nil
+                    || isNew(stored.information, since: began, known: known[key])
                 if isNew, core.freshness(of: stored.information) == .fresh, let value = value(stored) {
                     let entry = form.entry(value, of: key, stored)
                     end(load, .loaded(entry), keeping: entry)
@@ -165,6 +166,14 @@ extension LoadPlan {
             left.append(load)
         }
         return (left, formers)
+    }
+
+    /// Whether an entry was saved or renewed since a load began, which a fetch of an entry with a deadline led to.
+    ///
+    /// - Parameter known: that deadline; `nil` if it is not known.
+    private func isNew(_ entry: EntryInformation, since began: Date, known: Date?) -> Bool {
+        guard let known else { return entry.storedAt >= began }
+        return entry.storedAt > began || known < entry.expiresAt ?? .distantFuture
     }
 
     /// The values of those entries that can be decoded.
