@@ -17,9 +17,30 @@ struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
         rank: @autoclosure () -> LockRank,
         _ open: @escaping @Sendable (_ create: Bool) throws(StoreError) -> Handle
     ) throws(StoreError) {
+        let open: @Sendable (Bool) throws(StoreError) -> Handle = { create throws(StoreError) in
+            try Self.open(create: create, open)
+        }
         opened = RankedMutex(try open(create), rank: rank())
         self.open = open
     }
+
+    /// Opens the handle, and makes it once more where its files were removed in the middle of that.
+    private static func open(
+        create: Bool,
+        _ open: (_ create: Bool) throws(StoreError) -> Handle
+    ) throws(StoreError) -> Handle {
+        var attempts = 0
+        while true {
+            do throws(StoreError) {
+                return try open(create)
+            } catch {
+                attempts += 1
+                guard create, error.isMissingFile, attempts < mostAttempts else { throw error }
+            }
+        }
+    }
+
+    private static var mostAttempts: Int { 3 }
 
     /// Whether the store is open, in the process that opened it.
     var isUsable: Bool { usage.isUsable }

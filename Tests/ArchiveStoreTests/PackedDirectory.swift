@@ -135,6 +135,13 @@ struct PackedDirectory: Sendable {
         return values
     }
 
+    /// The value of every key if the records that do not end before a place of a segment had never come.
+    func values(withoutEndOf file: String, from end: Int) -> [String: [UInt8]] {
+        var values: [String: [UInt8]] = [:]
+        for step in steps where step.file != file || step.bytes.upperBound <= end { values[step.key] = step.value }
+        return values
+    }
+
     /// Writes the files to a directory, in place of its content.
     func write(to path: String, changing name: String? = nil, to bytes: [UInt8]? = nil) throws {
         if FileManager.default.fileExists(atPath: path) { try removeDirectory(path) }
@@ -188,11 +195,17 @@ struct PackedDirectory: Sendable {
     }
 
     /// Those keys that have another value than they had at last, which must never be.
-    func wrong(_ answers: [String: Answer], than values: [String: [UInt8]]) -> Set<String> {
+    ///
+    /// - Parameter former: the values that keys may have as well.
+    func wrong(
+        _ answers: [String: Answer],
+        than values: [String: [UInt8]],
+        or former: [String: [UInt8]] = [:]
+    ) -> Set<String> {
         Set(
             keys.filter { key in
                 guard case .value(let value)? = answers[key] else { return false }
-                return value != values[key]
+                return value != values[key] && value != former[key]
             }
         )
     }

@@ -56,7 +56,7 @@ import Testing
             #expect(missing?.code == .io && missing?.errorNumber == ENOENT)
             #expect(!files.fileExists(atPath: path + "/cache"))
             let empty = error { _ = try FileStore(directory: path, create: false) }
-            #expect(empty?.code == .invalidDirectory)
+            #expect(empty?.code == .io && empty?.errorNumber == ENOENT)
         }
     }
 
@@ -72,6 +72,53 @@ import Testing
                 }
                 #expect(try files.contentsOfDirectory(atPath: folder) == [name])
             }
+        }
+    }
+
+    /// The marker may be removed by hand or by a program that cleans up, and so may all files but some.
+    @Test(arguments: StoreKind.allCases, [["format"], ["format", "index", ".drafts", "journal"]])
+    func isRecognizedByItsFiles(_ kind: StoreKind, removed: [String]) throws {
+        func open(_ path: String, create: Bool) throws -> any ArchiveStore {
+            switch kind {
+            case .file: try FileStore(directory: path, create: create)
+            case .packed: try PackedStore(directory: path, create: create)
+            }
+        }
+        try withTemporaryDirectory { parent in
+            let path = parent + "/cache"
+            let store = try open(path, create: true)
+            try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
+            try store.close()
+            for name in removed { try? files.removeItem(atPath: path + "/" + name) }
+            #expect(StoreKind(directory: path) == kind)
+            // One that only reads leaves it so.
+            #expect(try open(path, create: false).fetch(forKey: "key")?.archive == [1])
+            #expect(!files.fileExists(atPath: path + "/format"))
+            for other in StoreKind.allCases where other != kind {
+                let refused = error {
+                    switch other {
+                    case .file: _ = try FileStore(directory: path, create: true)
+                    case .packed: _ = try PackedStore(directory: path, create: true)
+                    }
+                }
+                #expect(refused?.code == .invalidDirectory)
+            }
+            #expect(try open(path, create: true).fetch(forKey: "key")?.archive == [1])
+            #expect(try readFile(path + "/format") == StoreMarker.bytes(kind))
+        }
+    }
+
+    @Test func aWriterMakesTheMarkerAgain() throws {
+        try withTemporaryDirectory { parent in
+            let path = parent + "/cache"
+            let store = try PackedStore(directory: path, create: true)
+            try store.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
+            try files.removeItem(atPath: path + "/format")
+            func isMarkedAfterASave() throws -> Bool {
+                try store.save([2], forKey: "key", storedAt: .now, expiresAt: nil)
+                return files.fileExists(atPath: path + "/format")
+            }
+            try wait(until: try isMarkedAfterASave())
         }
     }
 

@@ -89,5 +89,11 @@ struct EntryName: Hashable {
         String(decoding: [digits[shard >> 4], digits[shard & 15]], as: UTF8.self)
     }
 
+    /// The shard that a directory's name is of; `nil` if it is of none.
+    static func shard(_ directoryName: String) -> Int? {
+        guard let shard = UInt8(directoryName, radix: 16).map(Int.init) else { return nil }
+        return shardName(shard) == directoryName ? shard : nil
+    }
+
     private static let digits = Array("0123456789abcdef".utf8)
 }

@@ -278,12 +278,14 @@ final class Directory: Sendable {
         synchronizedChangeCount.max(count, ordering: .sequentiallyConsistent)
     }
 
-    /// Waits for this directory's advisory lock.
+    /// Takes this directory's advisory lock.
     ///
     /// The lock belongs to the open directory: it shuts out every other one of the same directory, in any
     /// process, but not other users of this one.
-    func lock() throws(SystemError) {
-        try file.lock(waits: true)
+    ///
+    /// - Parameter waits: whether to wait for it, or to throw where another one has it.
+    func lock(waits: Bool = true) throws(SystemError) {
+        try file.lock(waits: waits)
     }
 
     /// Gives the lock back.

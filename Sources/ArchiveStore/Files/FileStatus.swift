@@ -8,6 +8,7 @@ struct FileStatus {
     let allocatedByteCount: Int
     let isRegular: Bool
     let isSymbolicLink: Bool
+    let isDirectory: Bool
     /// How many names it has.
     let linkCount: Int
     let owner: FileOwner
@@ -22,6 +23,7 @@ struct FileStatus {
         allocatedByteCount = min(max(0, Int(clamping: status.st_blocks)), 1 << 50) * 512
         isRegular = status.st_mode & S_IFMT == S_IFREG
         isSymbolicLink = status.st_mode & S_IFMT == S_IFLNK
+        isDirectory = status.st_mode & S_IFMT == S_IFDIR
         linkCount = Int(clamping: status.st_nlink)
         owner = FileOwner(user: status.st_uid, group: status.st_gid)
     }

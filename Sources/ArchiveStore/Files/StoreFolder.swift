@@ -13,8 +13,12 @@ final class StoreFolder: Sendable {
 
     /// Opens the directory at `path`, made if it is missing and `create` is true.
     ///
+    /// A directory without a marker is a store's of this kind if it holds nothing but such a store's files. Without any
+    /// that may have entries it counts as missing.
+    ///
     /// - Throws: `.invalidDirectory` if it is no store's of this kind, and not empty either; `.unsupportedVersion` if
-    ///   it is one of a later version; `.io`. Nothing in it was touched then.
+    ///   it is one of a later version; `.io`, with `ENOENT` if it is missing and `create` is false. Nothing in it was
+    ///   touched then.
     init(
         path: String,
         kind: StoreKind,
@@ -73,19 +77,43 @@ final class StoreFolder: Sendable {
     // MARK: - The marker
 
     private func recognize(create: Bool) throws(StoreError) {
-        if let version = try markedVersion() {
-            // A store opened without `create` leaves the new marker to other stores.
-            if create, version < kind.version { try mark() }
+        if try isRecognizedByMarker(create: create) { return }
+        let contents = try contents()
+        if contents.isMarked, try isRecognizedByMarker(create: create) { return }
+        guard contents.isOwn else { throw unmarked }
+        if !create {
+            // A store that is being made, or whose files were removed, has no entries: it counts as missing.
+            guard contents.hasEntries else {
+                throw StoreError(SystemError(number: ENOENT), path: path, action: "opening the store's directory")
+            }
             return
         }
-        guard create else { throw unmarked }
         // Only one process at a time makes a directory a store's. Of two with different kinds, both would find it empty, and
         // the second one's marker would replace the first one's.
         try attempt("locking the store's directory", path, root.lock())
         defer { bestEffort("the lock ends when the directory is closed") { try root.unlock() } }
         if try markedVersion() != nil { return }
-        guard try isEmpty() else { throw unmarked }
+        guard try self.contents().isOwn else { throw unmarked }
         try mark()
+    }
+
+    private func isRecognizedByMarker(create: Bool) throws(StoreError) -> Bool {
+        guard let version = try markedVersion() else { return false }
+        // A store opened without `create` leaves the new marker to other stores.
+        if create, version < kind.version { try mark() }
+        return true
+    }
+
+    /// Makes the marker again if it is missing. For a process that is about to change entries, now and then.
+    func restoreMarker() {
+        bestEffort("the store is recognized by its files, and the next change tries again") {
+            () throws(StoreError) in
+            let isMarked = try attempt("looking for a store's format", markerPath) { () throws(SystemError) in
+                try root.status(StoreMarker.fileName) != nil
+            }
+            if isMarked { return }
+            if try isCurrent() { try mark() }
+        }
     }
 
     private var unmarked: StoreError {
@@ -96,7 +124,7 @@ final class StoreFolder: Sendable {
 
     private func mark() throws(StoreError) {
         let session = try session()
-        // The one file that is always waited for: if a power failure lost it, the whole store would be unrecognizable.
+        // Waited for, since a name without its bytes would be a damaged marker. Without its name, the files tell.
         let draft = try session.write(StoreMarker.bytes(kind), synchronized: true).name
         do throws(StoreError) {
             try attempt("marking a directory as a store's", markerPath) { () throws(SystemError) in
@@ -141,18 +169,9 @@ final class StoreFolder: Sendable {
         return marked.version
     }
 
-    /// The names that may be in a directory that counts as empty, as after a process was killed while it made a store.
-    private static let ownDirectories = [DraftSession.directoryName, Quarantine.directoryName]
-
-    /// Whether nothing is in it that is not a store's own.
-    private func isEmpty() throws(StoreError) -> Bool {
-        var isEmpty = true
+    private func contents() throws(StoreError) -> StoreContents {
         try attempt("listing a directory", path) { () throws(SystemError) in
-            try root.forEachName { name in
-                isEmpty = Self.ownDirectories.contains(name)
-                return isEmpty
-            }
+            try StoreContents(of: root, kind: kind)
         }
-        return isEmpty
     }
 }

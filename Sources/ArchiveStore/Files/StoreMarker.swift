@@ -3,7 +3,8 @@
 ///     typed-cache file store, format 2
 ///     typed-cache packed store, format 1
 ///
-/// Without it nothing in a directory is touched. Bytes after the number are up to later versions.
+/// Without it a directory is a store's only if it holds nothing but a store's files, see ``StoreContents``; the next process
+/// that changes the store makes it again. Bytes after the number are up to later versions.
 ///
 /// Version 2 of a file store is version 1 with a journal and lists beside the entries, which a program that knows
 /// version 1 only would not maintain. A directory of version 1 is one of version 2 without them: it is taken over by
@@ -48,12 +49,22 @@ package enum StoreKind: String, CaseIterable, Sendable {
 
     fileprivate var prefix: [UInt8] { Array("typed-cache \(rawValue) store, format ".utf8) }
 
-    /// The kind that the marker of the store's directory at `path` gives; `nil` if no marker can be read there.
+    /// The kind that the marker of the store's directory at `path` gives, or the entries there if the marker is missing;
+    /// `nil` if neither does.
     package init?(directory path: String) {
-        guard case .success(let bytes?) = Self.marker(path), let (kind, _) = StoreMarker.parse(bytes) else {
-            return nil
+        switch Self.marker(path) {
+        case .success(let bytes):
+            guard let bytes, let (kind, _) = StoreMarker.parse(bytes) else { return nil }
+            self = kind
+        case .failure(let error):
+            guard error.isMissing, let root = try? Directory(path: path, layer: FileLayer()) else { return nil }
+            let found = Self.allCases.first { kind in
+                guard let contents = try? StoreContents(of: root, kind: kind) else { return false }
+                return contents.isOwn && contents.hasEntries
+            }
+            guard let found else { return nil }
+            self = found
         }
-        self = kind
     }
 
     /// Whether the directory at `path` is marked as a store's, also where the marker, or the directory, cannot be read.

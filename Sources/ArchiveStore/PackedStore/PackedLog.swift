@@ -214,11 +214,14 @@ final class PackedLog: Sendable {
     }
 
     /// Tells other processes of removals and given-up segments that found no room, and writes the index, before the log is
-    /// closed.
+    /// closed. Waits for no other process, which may be stopped: what cannot have the lock at once is not written.
     func finish() {
         if owedRemovals.hasUntold || reader.status.owesFloor {
-            bestEffort("there is still no room for them") { () throws(StoreError) in
-                try lock.withExclusiveLog { state throws(StoreError) in try state.log.appendOwedRecords() }
+            bestEffort("there is still no room for them, or another process has the lock") {
+                () throws(StoreError) in
+                try lock.withExclusiveLog(waits: false) { state throws(StoreError) in
+                    try state.log.appendOwedRecords()
+                }
             }
         }
         snapshots.writeBeforeClosing()

@@ -127,7 +127,8 @@ package final class PackedStore: ArchiveStore {
                 try log.reader.status.checkIndex()
                 if try log.folder.isCurrent() { return nil }
             } catch {
-                guard error.isStale else { throw error }
+                // Or files are missing: the directory was emptied.
+                guard error.isStale || error.isMissingFile else { throw error }
             }
             attempts += 1
             guard attempts < Self.mostAttempts else { throw log.reader.status.stale() }

@@ -42,7 +42,9 @@ struct VolumeOracle {
     private var versions: [String: [Version]] = [:]
     private var archives: [Int: [UInt8]] = [:]
     private var keys: [String] = []
-    private var lastNumber = 0
+    private(set) var lastNumber = 0
+    /// When every reader notices that the folder was last emptied.
+    private(set) var noticedAt = 0
     private(set) var violations: [String] = []
     private(set) var readingCount = 0
     private var hasFailedPower = false
@@ -137,6 +139,7 @@ struct VolumeOracle {
     /// - Parameter isWhole: whether no former entry may be found a while later.
     mutating func empty(isWhole: Bool, at time: Int) {
         lastNumber += 1
+        noticedAt = time + Self.notice
         for key in keys {
             var version = Version(number: lastNumber, begin: time, actor: -1, isDurable: false, isRemoval: true)
             version.end = time + Self.notice

@@ -429,6 +429,7 @@ final class VolumeRun: @unchecked Sendable {
     }
 
     private func check(_ store: any ArchiveStore, _ actor: VolumeStage.Actor) {
+        let (number, begin) = (oracle.lastNumber, stage.moment())
         var there: Set<String> = []
         for key in history.keys {
             guard let found = fetch(key, in: store, actor) else { return }
@@ -441,8 +442,10 @@ final class VolumeRun: @unchecked Sendable {
                 return true
             }
         }
-        // Others may have changed entries between.
-        guard isListed, !stage.isInterleaved, listed.sorted() != there.sorted() else { return }
+        // Others may have changed entries between, or emptied the folder.
+        guard isListed, !stage.isInterleaved, oracle.lastNumber == number, begin >= oracle.noticedAt,
+            listed.sorted() != there.sorted()
+        else { return }
         oracle.report("LIST", "process \(actor.process) lists \(listed.sorted()), and fetches \(there.sorted())")
     }
 

@@ -17,7 +17,7 @@ import Foundation
 /// A record that it names is checked when it is read.
 final class IndexSnapshot: Sendable {
     static let fileName = "index"
-    private static let magic: UInt32 = 0x5443_5049
+    static let magic: UInt32 = 0x5443_5049
     private static let version: UInt16 = 2
     private static let fixedByteCount = 32
     private static let partHeadByteCount = 12

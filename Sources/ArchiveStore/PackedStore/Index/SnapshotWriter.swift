@@ -35,7 +35,7 @@ final class SnapshotWriter: Sendable {
         bestEffort("without a snapshot, the next process reads more records") { () throws(StoreError) in
             let records = try newRecordCount()
             guard records > 0, try folder.isCurrent() else { return }
-            if records >= reader.index.total.count / Self.fewChanges { try write() }
+            if records >= reader.index.total.count / Self.fewChanges { try write(waits: false) }
         }
     }
 
@@ -47,7 +47,9 @@ final class SnapshotWriter: Sendable {
     }
 
     /// Writes a snapshot of the index if the volume has room for it.
-    func write() throws(StoreError) {
+    ///
+    /// - Parameter waits: whether to wait for another process that has the log's lock, or to throw.
+    func write(waits: Bool = true) throws(StoreError) {
         let dictionaries = try reader.segments.dictionaries(from: reader.status.firstLiveSegment)
         guard try hasRoom(for: dictionaries),
             let position = try lock.withWriterLock({ $0.log.takeSnapshotPosition() })
@@ -60,7 +62,9 @@ final class SnapshotWriter: Sendable {
             // Parts that could not be loaded seemed to be empty.
             guard reader.status.isIndexComplete else { throw file.incomplete() }
             // Of a log that was replaced or made shorter meanwhile, it would be taken for the other one's.
-            try lock.withExclusiveLog { _ throws(StoreError) in try file.replace(with: draft.name, of: session) }
+            try lock.withExclusiveLog(waits: waits) { _ throws(StoreError) in
+                try file.replace(with: draft.name, of: session)
+            }
         } catch {
             session.discard(draft.name)
             throw error

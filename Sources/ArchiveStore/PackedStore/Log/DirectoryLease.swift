@@ -59,13 +59,16 @@ final class DirectoryLease: Sendable {
 
     /// Runs `body` with the directory locked.
     ///
-    /// - Parameter body: tells the lease when it finds that another process has changed the log.
+    /// - Parameters:
+    ///   - waits: whether to wait for another process that has the lock, or to throw.
+    ///   - body: tells the lease when it finds that another process has changed the log.
     @inline(__always)
     func withDirectoryLock<Result: Sendable>(
+        waits: Bool,
         _ body: (inout State) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try state.withLock { state throws(StoreError) in
-            try lock(&state)
+            try lock(&state, waits: waits)
             defer { unlock(&state) }
             return try body(&state)
         }
@@ -82,10 +85,12 @@ final class DirectoryLease: Sendable {
         _ = consume folder
     }
 
-    private func lock(_ state: inout State) throws(StoreError) {
+    private func lock(_ state: inout State, waits: Bool) throws(StoreError) {
         if state.isHeld { return }
         guard let folder = state.folder else { throw status.stale() }
-        try attempt("locking the log", folder.path) { () throws(SystemError) in try folder.root.lock() }
+        try attempt("locking the log", folder.path) { () throws(SystemError) in
+            try folder.root.lock(waits: waits)
+        }
     }
 
     private func unlock(_ state: inout State) {

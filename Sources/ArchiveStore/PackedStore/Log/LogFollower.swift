@@ -177,7 +177,7 @@ struct LogFollower: Sendable {
         }
     }
 
-    /// Finds out which records were lost before a record.
+    /// Finds out which records are missing before a record.
     ///
     /// - Throws: `ESTALE` if that is unknown: all segments must be read from the first one.
     private mutating func checkOrder(
@@ -191,14 +191,42 @@ struct LogFollower: Sendable {
         self.gap = nil
         if let damage, !record.isFirst {
             // One record was damaged, and this one has the hash of its key.
-            guard record.comesAfter(byteCount: damage.byteCount) else { return try dropEntries(of: &log) }
-            return markDamaged(record.previousHash, at: damage.place, byteCount: damage.byteCount, in: &log)
+            if record.comesAfter(byteCount: damage.byteCount) {
+                return markDamaged(record.previousHash, at: damage.place, byteCount: damage.byteCount, in: &log)
+            }
+            try passGap()
+            return try countDamage(damage.place, byteCount: damage.byteCount, in: &log)
         }
-        if record.isFirst, let gap {
-            if gap == .seal, Record.sealByteCounts.contains(where: record.comesAfter) { return }
-            return try dropEntries(of: &log)
+        if record.isFirst, gap == .seal, Record.sealByteCounts.contains(where: record.comesAfter) { return }
+        if !log.isNext(record) { try passGap() }
+    }
+
+    /// Goes on after records that are missing, whose keys are unknown.
+    ///
+    /// While the log is opened nothing is dropped: after a power failure the missing records are later than all that had
+    /// returned, and an entry before them is sound. A key whose latest record is missing may then have its former value.
+    /// A process that has the log open may not have missing records before it, but another log in the place of its own.
+    ///
+    /// - Throws: `ESTALE` if all segments must be read from the first one.
+    private func passGap() throws(SystemError) {
+        // Entries that are known already, or from a snapshot, may be of a log that was cut and has grown again since.
+        guard isOpening, snapshotPosition == nil else {
+            status.markBroken()
+            throw SystemError(number: ESTALE)
         }
-        if !log.isNext(record) { try dropEntries(of: &log) }
+    }
+
+    /// Counts damaged records of unknown keys as a damaged entry of no key, but for zeros: a power failure leaves those where
+    /// blocks never reached the device.
+    private func countDamage(
+        _ place: RecordPlace,
+        byteCount: Int,
+        in log: inout SegmentLog
+    ) throws(SystemError) {
+        guard let segment = tail.current?.segment else { return }
+        let start = try segment.file.read(min(byteCount, Record.largestHeadByteCount), at: Int(place.offset))
+        guard start.contains(where: { $0 != 0 }) else { return }
+        log.index.markDamaged(reader.hash(ofDamaged: start), at: place, byteCount: byteCount)
     }
 
     /// Marks the latest entry of a key as damaged: a fetch is to find the damage, not an older entry. If the damaged record
@@ -209,18 +237,6 @@ struct LogFollower: Sendable {
         }
         // A floor's segment is not above the one that it is in.
         if floor <= place.segment { raiseFirstLiveSegment(to: floor, of: &log) }
-    }
-
-    /// Drops all entries known so far: missing records may have changed any of them.
-    private func dropEntries(of log: inout SegmentLog) throws(SystemError) {
-        // Entries that are known already, or from a snapshot, may be of a log that was cut meanwhile and has grown
-        // again.
-        guard isOpening, snapshotPosition == nil else {
-            status.markBroken()
-            throw SystemError(number: ESTALE)
-        }
-        log.index.noteAnyChange()
-        log.index.clear()
     }
 
     private func apply(

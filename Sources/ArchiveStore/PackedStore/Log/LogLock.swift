@@ -28,15 +28,18 @@ final class LogLock: Sendable {
     ///
     /// The one lock under which a packed store writes. A call writes at most a record or a batch of 1 MiB, or a segment
     /// where room is made; archives are compressed and read outside of the lock.
+    ///
+    /// - Parameter waits: whether to wait for another process that has the lock, or to throw.
     @inline(__always)
     func withExclusiveLog<Result: Sendable>(
+        waits: Bool = true,
         _ body: (inout LogState) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try status.check()
-        try checkDirectoryNowAndThen()
+        if try checkDirectoryNowAndThen() { folder.restoreMarker() }
         // Outlives the locks: closing a removed file may take long.
         var closed: [Segment] = []
-        return try lease.withDirectoryLock { lease throws(StoreError) in
+        return try lease.withDirectoryLock(waits: waits) { lease throws(StoreError) in
             try state.withLock { state throws(StoreError) in
                 defer { state.log.chain.takeClosed(into: &closed) }
                 try prepareChange(of: &state, &lease)
@@ -119,7 +122,7 @@ final class LogLock: Sendable {
     /// - Throws: `.io` with `ESTALE` if this log is no longer the one at its path, or cannot be followed.
     func catchUp() throws(StoreError) {
         try status.check()
-        try checkDirectoryNowAndThen()
+        _ = try checkDirectoryNowAndThen()
         if let tail = tail.current, !tail.isSealed,
             try segments.byteCount(of: tail.segment) == tail.shownEnd
         {
@@ -132,17 +135,19 @@ final class LogLock: Sendable {
         try withWriterLockOnly { state throws(StoreError) in try state.follower.follow(&state.log) }
     }
 
-    /// Checks that the directory is still the one at its path, unless another call did so just before.
-    private func checkDirectoryNowAndThen() throws(StoreError) {
+    /// Checks that the directory is still the one at its path, unless another call did so just before; returns whether it
+    /// did.
+    private func checkDirectoryNowAndThen() throws(StoreError) -> Bool {
         let now = CoarseClock.now(folder.root.layer)
         let next = nextCheck.load(ordering: .relaxed)
-        guard now >= next else { return }
+        guard now >= next else { return false }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
         // Following leaves behind a segment that another process has given up.
         if try isRemoved() { try follow() }
         if try isRemoved() { throw status.stale() }
         try checkFirstSegment()
         if try !folder.isCurrent() { throw status.stale() }
+        return true
     }
 
     /// Has the log opened anew if the file of its first segment is gone and no record says so: the process that gave it up was
