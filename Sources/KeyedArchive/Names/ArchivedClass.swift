@@ -41,7 +41,7 @@ package final class ArchivedClass: Sendable {
     }
 
     /// Whether a name belongs to a class that archives store in a form of its own, such as `NSArray`.
-    package static func isIntrinsic(_ name: String) -> Bool { UnarchivedIntrinsic.named[name] != nil }
+    package static func isIntrinsic(_ name: String) -> Bool { UnarchivedIntrinsic.named(name) != nil }
 
     private static let known = Mutex<[ObjectIdentifier: ArchivedClass]>([:])
 

@@ -7,31 +7,52 @@ enum UnarchivedIntrinsic {
     /// One of the less common ones.
     case form(FoundationForm)
 
-    static let named = common.merging(FoundationForm.all.map { ($0.className, .form($0)) }) { first, _ in first }
+    /// The built-in kind of a class, by its name; `nil` for a class that is not built in.
+    static func named(_ name: String) -> UnarchivedIntrinsic? {
+        var name = name
+        let common = name.withUTF8 { UnarchivedIntrinsic(commonlyNamed: $0) }
+        return common ?? FoundationForm.named[name].map { .form($0) }
+    }
 
-    /// Whether a name may be one of these, by its beginning. The table takes milliseconds to make, which a process
-    /// that reads objects of its own classes alone need not wait for.
+    /// The names of all built-in classes.
+    static var names: [String] { common.map { "\($0.name)" } + FoundationForm.named.keys }
+
+    /// Whether a name may be one of these, by its beginning: a string need not be made of most other names.
     static func mayBeNamed(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard name.count >= 2 else { return true }
         // `NS`, or `_`.
         return name[0] == 0x4E && name[1] == 0x53 || name[0] == 0x5F
     }
 
-    private static let common: [String: UnarchivedIntrinsic] = [
-        "NSNull": .null,
-        "NSString": .string,
-        "NSMutableString": .mutableString,
-        "NSData": .mutableData,
-        "NSMutableData": .mutableData,
-        "NSDate": .date,
-        "NSURL": .url,
-        "NSUUID": .uuid,
-        "NSArray": .array,
-        "NSMutableArray": .mutableArray,
-        "NSSet": .set,
-        "NSMutableSet": .mutableSet,
-        "NSDictionary": .dictionary,
-        "NSMutableDictionary": .mutableDictionary,
+    /// The kind of one of the classes that most archives have, by the bytes of its name: without a string, a hash, or the
+    /// table of all forms.
+    init?(commonlyNamed name: UnsafeBufferPointer<UInt8>) {
+        for (common, intrinsic) in Self.common where common.utf8CodeUnitCount == name.count {
+            // A static string's bytes stay where they are as long as the process lives.
+            let utf8 = UnsafeBufferPointer(start: common.utf8Start, count: common.utf8CodeUnitCount)
+            if haveSameBytes(utf8, name) {
+                self = intrinsic
+                return
+            }
+        }
+        return nil
+    }
+
+    private static let common: [(name: StaticString, UnarchivedIntrinsic)] = [
+        ("NSArray", .array),
+        ("NSDate", .date),
+        ("NSURL", .url),
+        ("NSUUID", .uuid),
+        ("NSNull", .null),
+        ("NSDictionary", .dictionary),
+        ("NSString", .string),
+        ("NSMutableString", .mutableString),
+        ("NSData", .mutableData),
+        ("NSMutableData", .mutableData),
+        ("NSMutableArray", .mutableArray),
+        ("NSSet", .set),
+        ("NSMutableSet", .mutableSet),
+        ("NSMutableDictionary", .mutableDictionary),
     ]
 
     /// The class's name, for errors.
