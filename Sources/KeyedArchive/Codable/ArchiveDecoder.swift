@@ -83,6 +83,8 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
     private func builtIn<T: Decodable>(_ type: T.Type, _ kind: CodableKind) throws -> T {
         switch kind {
         case .string, .date, .data, .url, .uuid: return try intrinsic(type)
+        case .strings:
+            if let texts = try unarchiver.texts(at: reference) { return identity(texts, as: type) }
         case .decimal:
             if let value = try unarchiver.decimal(at: reference) { return identity(value, as: type) }
         case .formed:

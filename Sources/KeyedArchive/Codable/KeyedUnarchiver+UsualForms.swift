@@ -83,6 +83,29 @@ extension KeyedUnarchiver {
         return Decimal(sign: isNegative ? .minus : .plus, exponent: Int(exponent), significand: Decimal(mantissa))
     }
 
+    /// An array of texts, all of which are ASCII.
+    func texts(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> [String]? {
+        guard
+            let fields = try usualFields(
+                at: reference,
+                count: 2,
+                { if case .array = $0 { true } else { false } }
+            ),
+            source.list.isKey("NS.objects", at: 0, of: fields),
+            case .array(let run) = try source.list.object(source.list.value(fields, 0))
+        else { return nil }
+        try nesting.enter()
+        defer { nesting.leave() }
+        try budget.spend(5 &* run.count)
+        var texts: [String] = []
+        texts.reserveCapacity(run.count)
+        for index in 0..<run.count {
+            guard let text = try text(at: source.list.element(run, index)) else { return nil }
+            texts.append(text)
+        }
+        return texts
+    }
+
     /// The fields of an object of one of Foundation's classes that is sure to be decoded by its own form, and whose last
     /// field is its class, as archivers write it.
     ///

@@ -298,8 +298,8 @@ package final class ClassResolver {
             case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveLimits.classNameLimit)
         else { return .other }
         return source.list.bytes.withBytes(in: range) { name in
-            if let common = UnarchivedIntrinsic(commonlyNamed: name) { return .common(common) }
-            return isASCII(name) && !UnarchivedIntrinsic.mayBeNamed(name) ? .foreign : .other
+            if !UnarchivedIntrinsic.mayBeNamed(name) { return isASCII(name) ? .foreign : .other }
+            return UnarchivedIntrinsic(commonlyNamed: name).map { .common($0) } ?? .other
         }
     }
 

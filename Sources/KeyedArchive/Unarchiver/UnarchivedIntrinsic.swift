@@ -15,7 +15,14 @@ enum UnarchivedIntrinsic {
     }
 
     /// The names of all built-in classes.
-    static var names: [String] { common.map { "\($0.name)" } + FoundationForm.named.keys }
+    static var names: [String] {
+        let common = [
+            "NSNull", "NSString", "NSMutableString", "NSData", "NSMutableData", "NSDate", "NSURL", "NSUUID",
+            "NSArray",
+            "NSMutableArray", "NSSet", "NSMutableSet", "NSDictionary", "NSMutableDictionary",
+        ]
+        return common + FoundationForm.named.keys
+    }
 
     /// Whether a name may be one of these, by its beginning: a string need not be made of most other names.
     static func mayBeNamed(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -27,33 +34,28 @@ enum UnarchivedIntrinsic {
     /// The kind of one of the classes that most archives have, by the bytes of its name: without a string, a hash, or the
     /// table of all forms.
     init?(commonlyNamed name: UnsafeBufferPointer<UInt8>) {
-        for (common, intrinsic) in Self.common where common.utf8CodeUnitCount == name.count {
+        @inline(__always) func isNamed(_ text: StaticString) -> Bool {
             // A static string's bytes stay where they are as long as the process lives.
-            let utf8 = UnsafeBufferPointer(start: common.utf8Start, count: common.utf8CodeUnitCount)
-            if haveSameBytes(utf8, name) {
-                self = intrinsic
-                return
-            }
+            haveSameBytes(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), name)
         }
-        return nil
+        switch name.count {
+        case 5 where isNamed("NSURL"): self = .url
+        case 5 where isNamed("NSSet"): self = .set
+        case 6 where isNamed("NSDate"): self = .date
+        case 6 where isNamed("NSUUID"): self = .uuid
+        case 6 where isNamed("NSNull"): self = .null
+        case 6 where isNamed("NSData"): self = .mutableData
+        case 7 where isNamed("NSArray"): self = .array
+        case 8 where isNamed("NSString"): self = .string
+        case 12 where isNamed("NSDictionary"): self = .dictionary
+        case 12 where isNamed("NSMutableSet"): self = .mutableSet
+        case 13 where isNamed("NSMutableData"): self = .mutableData
+        case 14 where isNamed("NSMutableArray"): self = .mutableArray
+        case 15 where isNamed("NSMutableString"): self = .mutableString
+        case 19 where isNamed("NSMutableDictionary"): self = .mutableDictionary
+        default: return nil
+        }
     }
-
-    private static let common: [(name: StaticString, UnarchivedIntrinsic)] = [
-        ("NSArray", .array),
-        ("NSDate", .date),
-        ("NSURL", .url),
-        ("NSUUID", .uuid),
-        ("NSNull", .null),
-        ("NSDictionary", .dictionary),
-        ("NSString", .string),
-        ("NSMutableString", .mutableString),
-        ("NSData", .mutableData),
-        ("NSMutableData", .mutableData),
-        ("NSMutableArray", .mutableArray),
-        ("NSSet", .set),
-        ("NSMutableSet", .mutableSet),
-        ("NSMutableDictionary", .mutableDictionary),
-    ]
 
     /// The class's name, for errors.
     var className: String {
