@@ -56,11 +56,3 @@ extension ArchiveWriter {
         key.name.withUTF8Buffer { string(named: $0, at: &usualNames[key.rawValue]) }
     }
 }
-
-extension ArchivedClass {
-    // Found once: the table of all classes is guarded by a lock.
-    static let date = ArchivedClass.of(NSDate.self)
-    static let uuid = ArchivedClass.of(NSUUID.self)
-    static let url = ArchivedClass.of(NSURL.self)
-    static let array = ArchivedClass.of(NSArray.self)
-}

@@ -80,3 +80,11 @@ package final class ArchivedClass: Sendable {
         }
     }
 }
+
+extension ArchivedClass {
+    // Found once: the table of all classes is guarded by a lock.
+    static let date = ArchivedClass.of(NSDate.self)
+    static let uuid = ArchivedClass.of(NSUUID.self)
+    static let url = ArchivedClass.of(NSURL.self)
+    static let array = ArchivedClass.of(NSArray.self)
+}
