@@ -20,7 +20,7 @@ import Testing
         return (try outcome([]), try outcome([NSIndexSet.self]))
     }
 
-    private func compare<T: Decodable & Equatable>(_ type: T.Type, _ archive: Data, _ note: String) throws {
+    private func compare<T: Decodable & Equatable>(_ type: T.Type, _ archive: Data, note: String) throws {
         let (short, long) = try outcomes(type, in: archive)
         #expect((try? short.get()) == (try? long.get()), "\(type) \(note)")
         if case .failure = long { #expect("\(short)" == "\(long)", "\(type) \(note)") }
@@ -53,15 +53,15 @@ import Testing
                 let url = archive(of: "NSURL", isFirst: isFirst) { archive in
                     [("NS.base", other(&archive)), ("NS.relative", value(&archive))]
                 }
-                try compare(URL.self, url, "\(index)")
+                try compare(URL.self, url, note: "\(index)")
             }
             for name in ["NSDate", "NSUUID", "NSNull", "NSString", "Player.Album"] {
                 for key in ["NS.time", "NS.uuidbytes", "NS.string"] {
                     let object = archive(of: name, isFirst: isFirst) { [(key, value(&$0))] }
-                    try compare(Date.self, object, "\(name) \(key) \(index)")
-                    try compare(UUID.self, object, "\(name) \(key) \(index)")
-                    try compare(Data.self, object, "\(name) \(key) \(index)")
-                    try compare(Date?.self, object, "\(name) \(key) \(index)")
+                    try compare(Date.self, object, note: "\(name) \(key) \(index)")
+                    try compare(UUID.self, object, note: "\(name) \(key) \(index)")
+                    try compare(Data.self, object, note: "\(name) \(key) \(index)")
+                    try compare(Date?.self, object, note: "\(name) \(key) \(index)")
                 }
             }
         }
@@ -84,7 +84,7 @@ import Testing
                     ("NS.mantissa", archive.data(bytes)),
                 ]
             }
-            try compare(Decimal.self, number, "\(round)")
+            try compare(Decimal.self, number, note: "\(round)")
             let value = Decimal(sign: .minus, exponent: Int(exponent) / 2, significand: Decimal(mantissa))
             let written = try KeyedArchiver.archivedData(encoding: [value])
             #expect(try KeyedUnarchiver.unarchivedValue(of: [Decimal].self, from: written) == [value], "\(round)")
