@@ -10,6 +10,10 @@ import Foundation
 /// strings also takes the composed and the decomposed form of a character as equal; a store does not.) Every
 /// function that takes a key throws `.invalidArgument` for any other, and `.io` if the device fails.
 package protocol ArchiveStore: Sendable {
+    /// This store, if it is on a server. A requirement, because a cast to a protocol takes the runtime a million
+    /// instructions when a process opens its first cache.
+    var asRemote: (any RemoteStore)? { get }
+
     /// Saves `archive` for `key`, in place of the former entry.
     ///
     /// A fetch at any instant, or after this process was killed at any instant, gives either the whole old archive or
@@ -373,4 +377,8 @@ extension ArchiveStore {
         }
         if let failure { throw failure }
     }
+}
+
+extension ArchiveStore {
+    package var asRemote: (any RemoteStore)? { nil }
 }

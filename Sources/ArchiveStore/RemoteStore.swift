@@ -142,3 +142,7 @@ package struct KnownEntry: Sendable {
         self.version = version
     }
 }
+
+extension RemoteStore {
+    package var asRemote: (any RemoteStore)? { self }
+}

@@ -103,9 +103,9 @@ extension WrapperEncoder {
         for cached: Cached.Type
     ) throws(ArchiveError) -> Value {
         if let representing = Self.self as? any CodableRepresenting.Type {
-            let value = try decode(representing, formerNames: FormerNames<Cached>.self, archive)
-            if let value = value as? Value { return value }
-        } else if let value = try KeyedUnarchiver.unarchive(Self.self, allowing: allowedClasses, from: archive)
+            return try decode(representing, as: Value.self, formerNames: FormerNames<Cached>.self, archive)
+        }
+        if let value = try KeyedUnarchiver.unarchive(Self.self, allowing: allowedClasses, from: archive)
             .value
         {
             return value
@@ -125,10 +125,16 @@ extension WrapperEncoder {
     }
 }
 
-private func decode<T: CodableRepresenting>(
+/// Decodes the value that a wrapper represents, which is of the wrapper's own type of values.
+private func decode<T: CodableRepresenting, Value>(
     _ type: T.Type,
+    as _: Value.Type,
     formerNames: any FormerlyNamed.Type,
     _ archive: [UInt8]
-) throws(ArchiveError) -> Any {
-    try KeyedUnarchiver.unarchive(decoding: T.Represented.self, formerNames: formerNames, from: archive)
+) throws(ArchiveError) -> Value {
+    // Not as `Any`, which would be allocated, and cast by the runtime.
+    let value = try KeyedUnarchiver.unarchive(decoding: T.Represented.self, formerNames: formerNames, from: archive)
+    // Not cast from `Any`, which would be allocated, and looked at by the runtime.
+    precondition(T.Represented.self == Value.self, "a wrapper represents its value")
+    return unsafeBitCast(value, to: Value.self)
 }

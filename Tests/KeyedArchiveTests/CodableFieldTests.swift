@@ -165,7 +165,7 @@ import Testing
         func mayBeNamed(_ name: String) -> Bool {
             Array(name.utf8).withUnsafeBufferPointer { UnarchivedIntrinsic.mayBeNamed($0) }
         }
-        for name in UnarchivedIntrinsic.named.keys { #expect(mayBeNamed(name), "\(name)") }
+        for name in UnarchivedIntrinsic.names { #expect(mayBeNamed(name), "\(name)") }
         #expect(!mayBeNamed("Player.Album"))
     }
 }

@@ -118,31 +118,38 @@ extension NSData: ArchiveIntrinsic {
 
 extension Date: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        archiver.newObject(.of(NSDate.self)) {
-            [("NS.time", $0.scalar(timeIntervalSinceReferenceDate))]
-        }
+        let writer = archiver.writer
+        let uid = writer.reserveObject()
+        let start = writer.fieldStart
+        writer.add(.time, writer.scalar(timeIntervalSinceReferenceDate))
+        writer.end(uid, class: .date, from: start)
+        return uid
     }
 }
 
 extension UUID: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        archiver.newObject(.of(NSUUID.self)) { writer in
-            [("NS.uuidbytes", withUnsafeBytes(of: uuid) { writer.scalar($0) })]
-        }
+        let writer = archiver.writer
+        let uid = writer.reserveObject()
+        let start = writer.fieldStart
+        writer.add(.uuidBytes, withUnsafeBytes(of: uuid) { writer.scalar($0) })
+        writer.end(uid, class: .uuid, from: start)
+        return uid
     }
 }
 
 extension URL: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        let uid = archiver.writer.reserveObject()
+        let writer = archiver.writer
+        let uid = writer.reserveObject()
         guard archiver.enter() else { return 0 }
         defer { archiver.leave() }
-        archiver.writer.pushScope()
+        let start = writer.fieldStart
         let base = baseURL?.archive(into: archiver) ?? 0
-        archiver.writer.set("NS.base", archiver.writer.reference(to: base))
+        writer.add(.base, writer.reference(to: base))
         let relative = archiver.string(relativeString)
-        archiver.writer.set("NS.relative", archiver.writer.reference(to: relative))
-        archiver.writer.popObject(uid, class: .of(NSURL.self))
+        writer.add(.relative, writer.reference(to: relative))
+        writer.end(uid, class: .url, from: start)
         return uid
     }
 }

@@ -46,6 +46,8 @@ final class ArchiveWriter: @unchecked Sendable {
     /// The entries of the key, and of the other name, that were written last, in this archive or the one before.
     @exclusivity(unchecked) private var lastKey: Int?
     @exclusivity(unchecked) private var lastName: Int?
+    /// The entries of the keys of Foundation's values, in this archive or one before: guesses, which are compared.
+    @exclusivity(unchecked) var usualNames = [Int](repeating: 0, count: UsualKey.allCases.count)
     @exclusivity(unchecked) var handlers = HandlerCache()
     /// The forms of the types in this archive and in the writer's earlier archives.
     @exclusivity(unchecked) var forms = TypeTable<EncodableForm>()
@@ -55,7 +57,7 @@ final class ArchiveWriter: @unchecked Sendable {
 
     // The strings that every archive needs, added first and in this order.
     static let null: Reference = 0
-    private static let classKey: Reference = 1
+    static let classKey: Reference = 1
 
     /// Where the first names end in the list.
     @exclusivity(unchecked) private var start = 0
@@ -245,6 +247,18 @@ final class ArchiveWriter: @unchecked Sendable {
     /// The name of a class, or of a key that is not the user's.
     func name(_ text: String) -> Reference {
         withBytes(of: text) { strings[intern(name: $0, after: &lastName)].reference }
+    }
+
+    /// The string of a name that stands at the same place of many archives.
+    ///
+    /// - Parameter guess: the entry that it had last.
+    func string(named name: UnsafeBufferPointer<UInt8>, at guess: inout Int) -> Reference {
+        if strings.holds(guess, name, in: &list) {
+            if !strings.isPresent(guess) { strings.present(guess, as: list.add(name: name)) }
+        } else {
+            guess = intern(name, as: .name, isName: true)
+        }
+        return strings[guess].reference
     }
 
     /// The entry of a key as the user gave it.

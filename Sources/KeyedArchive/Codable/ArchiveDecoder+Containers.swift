@@ -87,13 +87,21 @@ extension ArchiveDecoder {
         }
 
         func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-            guard let reference = try fields.presentValue(key) else { return nil }
+            guard let reference = try fields.find(key.stringValue) else { return nil }
+            if let text = try fields.unarchiver.text(at: reference) { return text }
+            if try fields.unarchiver.isAbsent(reference) { return nil }
             return try fields.text(key, at: reference)
         }
 
         func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-            guard let reference = try fields.presentValue(key) else { return nil }
-            return try fields.decode(type, key, at: reference)
+            guard let reference = try fields.find(key.stringValue) else { return nil }
+            // Most values are there, and of a type that tells by itself.
+            return try fields.unarchiver.plain(type, at: reference) {
+                $0
+            } else: { _ in
+                if try fields.unarchiver.isAbsent(reference) { return nil }
+                return try fields.decoder(key, at: reference).decode(type)
+            }
         }
 
         func nestedContainer<Nested: CodingKey>(
@@ -148,7 +156,13 @@ extension ArchiveDecoder {
         }
 
         mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-            let value = try decoder(for: type).decode(type)
+            // The path, which takes two allocations, only where the value's own coding may need it.
+            let value = try unarchiver.plain(type, at: next(type)) {
+                try unarchiver.budget.spend(4)
+                return $0
+            } else: { _ in
+                try decoder(for: type).decode(type)
+            }
             currentIndex += 1
             return value
         }

@@ -41,7 +41,11 @@ struct ArchiveDecoder: Decoder {
 extension ArchiveDecoder: SingleValueDecodingContainer {
     func decodeNil() -> Bool { (try? unarchiver.isAbsent(reference)) ?? false }
     func decode(_ type: Bool.Type) throws -> Bool { try number(\.bool) }
-    func decode(_ type: String.Type) throws -> String { try intrinsic(type) }
+    func decode(_ type: String.Type) throws -> String {
+        // Enumerations with raw values come here.
+        if let text = try unarchiver.text(at: reference) { return text }
+        return try intrinsic(type)
+    }
     func decode(_ type: Double.Type) throws -> Double { try number(\.double) }
     func decode(_ type: Float.Type) throws -> Float { try number(\.float) }
     func decode(_ type: Int.Type) throws -> Int { try number { $0.integer(type) } }
@@ -79,6 +83,8 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
     private func builtIn<T: Decodable>(_ type: T.Type, _ kind: CodableKind) throws -> T {
         switch kind {
         case .string, .date, .data, .url, .uuid: return try intrinsic(type)
+        case .strings:
+            if let texts = try unarchiver.texts(at: reference) { return identity(texts, as: type) }
         case .decimal:
             if let value = try unarchiver.decimal(at: reference) { return identity(value, as: type) }
         case .formed:
@@ -99,6 +105,9 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
         case .integers:
             return identity(try list { try unarchiver.source.number(at: $0)?.integer(Int.self) }, as: type)
         case .doubles: return identity(try list { try unarchiver.source.number(at: $0)?.double }, as: type)
+        case .dates: return identity(try list { try unarchiver.date(at: $0) }, as: type)
+        case .urls: return identity(try list { try unarchiver.url(at: $0) }, as: type)
+        case .uuids: return identity(try list { try unarchiver.uuid(at: $0) }, as: type)
         case .dictionary:
             if let value = try (type as? any UnarchivableDictionary.Type)?.make(self) {
                 guard let typed = value as? T else { throw mismatch(type) }

@@ -70,13 +70,6 @@ final class ArchivedFields {
         throw DecodingError.keyNotFound(key, path.context("no value"))
     }
 
-    /// The value of a key; `nil` if there is none, or it is nil.
-    @inline(__always)
-    func presentValue(_ key: some CodingKey) throws -> BinaryPropertyList.Reference? {
-        guard let reference = try find(key.stringValue), try !unarchiver.isAbsent(reference) else { return nil }
-        return reference
-    }
-
     // MARK: Decoding
 
     // Inlined, here and below: the optional of a type that is not known takes 50 ns to make.
@@ -127,7 +120,7 @@ final class ArchivedFields {
     func decoder(_ key: some CodingKey) throws -> ArchiveDecoder { try decoder(key, at: value(key)) }
 
     @inline(__always)
-    private func decoder(_ key: some CodingKey, at reference: BinaryPropertyList.Reference) -> ArchiveDecoder {
+    func decoder(_ key: some CodingKey, at reference: BinaryPropertyList.Reference) -> ArchiveDecoder {
         ArchiveDecoder(unarchiver, at: reference, path: CodingPath(path, key))
     }
 }

@@ -15,10 +15,13 @@ enum CodableKind: UInt8, TypeEntry {
     case dictionary
     /// By Apple's form where an archive has that; by the type's own `encode(to:)` and `init(from:)` otherwise.
     case formed
-    // Arrays that are decoded without a container; they are archived by their own `encode(to:)`.
+    // Arrays that are archived and decoded without a container, in the form of their own `encode(to:)`.
     case strings
     case integers
     case doubles
+    case dates
+    case urls
+    case uuids
     /// By the type's own `encode(to:)` and `init(from:)`.
     case own
 
@@ -37,9 +40,23 @@ enum CodableKind: UInt8, TypeEntry {
             case is [String].Type: .strings
             case is [Int].Type: .integers
             case is [Double].Type: .doubles
+            case is [Date].Type: .dates
+            case is [URL].Type: .urls
+            case is [UUID].Type: .uuids
+            case _ where !Self.isOfLibraries(type): .own
             case is any ArchivableDictionary.Type, is any UnarchivableDictionary.Type: .dictionary
             case is any FormedValue.Type: .formed
             default: .own
             }
+    }
+
+    /// Whether a type may be declared by the standard library or by Foundation, as all dictionaries and formed values are.
+    ///
+    /// By its name: for the first cast of a type to a protocol, the runtime looks through all conformances of the process,
+    /// which takes a quarter of a million instructions.
+    private static func isOfLibraries(_ type: Any.Type) -> Bool {
+        let name = _typeName(type, qualified: true)
+        // On Apple platforms, structures from C are in no module of their own.
+        return ["Swift.", "Foundation", "Core", "__C"].contains { name.hasPrefix($0) }
     }
 }

@@ -20,27 +20,33 @@ final class CodingPath {
 }
 
 /// A position in an array, or the key `super`.
-struct ArchiveKey: CodingKey {
-    /// `nil` for a position, whose text is made for errors only.
-    private let text: String?
-    let intValue: Int?
+///
+/// An enumeration: it has place in an existential, which a struct of two optionals would be allocated for.
+enum ArchiveKey: CodingKey {
+    case name(String)
+    /// A position, whose text is made for errors only.
+    case position(Int)
+    /// An integer and its text.
+    case number(Int)
 
-    var stringValue: String { text ?? "Index \(intValue ?? 0)" }
-
-    init(index: Int) {
-        text = nil
-        intValue = index
+    var stringValue: String {
+        switch self {
+        case .name(let text): text
+        case .position(let index): "Index \(index)"
+        case .number(let number): String(number)
+        }
     }
 
-    init(stringValue: String) {
-        text = stringValue
-        intValue = nil
+    var intValue: Int? {
+        switch self {
+        case .name: nil
+        case .position(let number), .number(let number): number
+        }
     }
 
-    init(intValue: Int) {
-        text = String(intValue)
-        self.intValue = intValue
-    }
+    init(index: Int) { self = .position(index) }
+    init(stringValue: String) { self = .name(stringValue) }
+    init(intValue: Int) { self = .number(intValue) }
 
     static let superKey = ArchiveKey(stringValue: "super")
 }

@@ -107,8 +107,33 @@ extension KeyedArchiver {
         case .url: return .object(identity(value, as: URL.self).archive(into: self))
         case .uuid: return .object(identity(value, as: UUID.self).archive(into: self))
         case .decimal: return .object(identity(value, as: Decimal.self).archive(into: self))
-        case .dictionary, .formed, .strings, .integers, .doubles, .own: return try slot(of: value, form, at: path())
+        case .strings: return try list(identity(value, as: [String].self)) { string($0) }
+        case .integers:
+            return try list(identity(value, as: [Int].self)) { writer.addObject(writer.scalar(Int64($0))) }
+        case .doubles: return try list(identity(value, as: [Double].self)) { writer.addObject(writer.scalar($0)) }
+        case .dates: return try list(identity(value, as: [Date].self)) { $0.archive(into: self) }
+        case .urls: return try list(identity(value, as: [URL].self)) { $0.archive(into: self) }
+        case .uuids: return try list(identity(value, as: [UUID].self)) { $0.archive(into: self) }
+        case .dictionary, .formed, .own: return try slot(of: value, form, at: path())
         }
+    }
+
+    /// An array of one of the commonest types, as its own `encode(to:)` would write it, without an encoder.
+    @inline(__always)
+    private func list<Member>(
+        _ members: [Member],
+        _ write: (Member) -> ArchiveWriter.UID
+    ) throws -> ArchivedSlot {
+        guard enter() else { throw refusal }
+        defer { leave() }
+        let uid = writer.reserveObject()
+        var places: [ArchiveWriter.UID] = []
+        places.reserveCapacity(members.count)
+        for member in members { places.append(write(member)) }
+        let start = writer.fieldStart
+        writer.add(.objects, writer.array(places))
+        writer.end(uid, class: .array, from: start)
+        return .object(uid)
     }
 
     private func slot<T: Encodable>(

@@ -13,15 +13,28 @@ final class FoundationForm: Sendable {
     let className: String
     /// Whether its objects are collections: then their members must be of the classes that are expected too.
     let isCollection: Bool
+    /// Whether its objects are decimal numbers.
+    let isDecimal: Bool
     let read: Reading
 
-    init(_ className: String, isCollection: Bool = false, _ read: @escaping Reading) {
+    init(
+        _ className: String,
+        isCollection: Bool = false,
+        isDecimal: Bool = false,
+        _ read: @escaping Reading
+    ) {
         self.className = className
         self.isCollection = isCollection
+        self.isDecimal = isDecimal
         self.read = read
     }
 
-    static let all: [FoundationForm] =
-        numbers + indexes + characterSets + attributedTexts + patterns + values + times + units + orderedSets
-        + records + formatters
+    /// All forms by their classes' names. Made at the first use, without a look at any of the classes: the names of the
+    /// units' classes alone would take 13 million instructions.
+    static let named: [String: FoundationForm] = {
+        let all =
+            numbers + indexes + characterSets + attributedTexts + patterns + values + times + units + orderedSets
+            + records + formatters
+        return Dictionary(all.map { ($0.className, $0) }) { first, _ in first }
+    }()
 }

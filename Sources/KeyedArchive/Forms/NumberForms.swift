@@ -15,16 +15,47 @@ extension Decimal: ArchiveCollection {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID { archive(into: archiver, of: nil) }
 
     fileprivate func archive(into archiver: KeyedArchiver, of object: AnyObject?) -> ArchiveWriter.UID {
-        archiver.container(Self.placeholder, of: object) {
-            let mantissa = isNaN ? 0 : UInt128(significand.magnitude.description) ?? 0
-            let bytes = withUnsafeBytes(of: mantissa.littleEndian) { Data($0) }
-            archiver.encode((128 - mantissa.leadingZeroBitCount + 15) / 16, forKey: "NS.length")
-            archiver.encode(isNaN ? 0 : exponent, forKey: "NS.exponent")
-            archiver.encode(isNaN || sign == .minus, forKey: "NS.negative")
-            archiver.encode(mantissa == 0 || mantissa % 10 != 0, forKey: "NS.compact")
-            archiver.encode(1, forKey: "NS.mantissa.bo")
-            archiver.encode(inline: bytes, forKey: "NS.mantissa")
+        guard let object else {
+            guard archiver.enter() else { return 0 }
+            defer { archiver.leave() }
+            let uid = archiver.writer.reserveObject()
+            writeFields(of: uid, with: archiver.writer)
+            return uid
         }
+        if archiver.writer.identities.find(object) != nil { archiver.mayBeRefused = true }
+        return archiver.place(of: object) { uid in
+            guard archiver.enter() else { return }
+            defer { archiver.leave() }
+            writeFields(of: uid, with: archiver.writer)
+        }
+    }
+
+    private func writeFields(of uid: ArchiveWriter.UID, with writer: ArchiveWriter) {
+        let start = writer.fieldStart
+        let isNaN = isNaN
+        let mantissa = isNaN ? 0 : digits
+        writer.add(.length, writer.scalar(Int64((128 - mantissa.leadingZeroBitCount + 15) / 16)))
+        writer.add(.exponent, writer.scalar(isNaN ? 0 : Int64(exponent)))
+        writer.add(.isNegative, writer.scalar(isNaN || sign == .minus))
+        writer.add(.isCompact, writer.scalar(mantissa == 0 || mantissa % 10 != 0))
+        writer.add(.byteOrder, writer.scalar(Int64(1)))
+        writer.add(.mantissa, withUnsafeBytes(of: mantissa.littleEndian) { writer.scalar($0) })
+        writer.end(uid, class: Self.placeholder, from: start)
+    }
+
+    /// All digits as a whole number, which 128 bits hold.
+    private var digits: UInt128 {
+        var text = significand.magnitude.description
+        // Most numbers have few: reading them as 128 bits takes ten times as long.
+        return text.withUTF8 { utf8 in
+            guard utf8.count < 20 else { return nil }
+            var digits: UInt64 = 0
+            for byte in utf8 {
+                guard case 0x30...0x39 = byte else { return nil }
+                digits = 10 &* digits &+ UInt64(byte &- 0x30)
+            }
+            return UInt128(digits)
+        } ?? UInt128(text) ?? 0
     }
 
     private static let placeholder = ArchivedClass("NSDecimalNumberPlaceholder", under: NSDecimalNumber.self)
@@ -38,7 +69,8 @@ extension NSDecimalNumber: ArchiveCollection {
 
 extension FoundationForm {
     static let numbers = [
-        FoundationForm("NSDecimalNumberPlaceholder", decimal), FoundationForm("NSDecimalNumber", decimal),
+        FoundationForm("NSDecimalNumberPlaceholder", isDecimal: true, decimal),
+        FoundationForm("NSDecimalNumber", isDecimal: true, decimal),
     ]
 
     // An NSDecimalNumber, which casts to Decimal and, unlike that, to every other number type too.

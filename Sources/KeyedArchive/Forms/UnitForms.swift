@@ -70,16 +70,33 @@ extension FoundationForm {
             FoundationForm("NSMeasurement", measurement), FoundationForm("NSUnit", unit),
             FoundationForm("NSUnitConverterLinear", linearConverter),
             FoundationForm("NSUnitConverterReciprocal", reciprocalConverter),
-        ] + dimensions.map(dimension)
+        ] + dimensions
 
-    private static var dimensions: [Dimension.Type] {
+    private static var dimensions: [FoundationForm] {
         [
-            Dimension.self, UnitAcceleration.self, UnitAngle.self, UnitArea.self, UnitConcentrationMass.self,
-            UnitDispersion.self, UnitDuration.self, UnitElectricCharge.self, UnitElectricCurrent.self,
-            UnitElectricPotentialDifference.self, UnitElectricResistance.self, UnitEnergy.self,
-            UnitFrequency.self, UnitFuelEfficiency.self, UnitIlluminance.self, UnitInformationStorage.self,
-            UnitLength.self, UnitMass.self, UnitPower.self, UnitPressure.self, UnitSpeed.self,
-            UnitTemperature.self, UnitVolume.self,
+            dimension("NSDimension") { Dimension.self },
+            dimension("NSUnitAcceleration") { UnitAcceleration.self },
+            dimension("NSUnitAngle") { UnitAngle.self },
+            dimension("NSUnitArea") { UnitArea.self },
+            dimension("NSUnitConcentrationMass") { UnitConcentrationMass.self },
+            dimension("NSUnitDispersion") { UnitDispersion.self },
+            dimension("NSUnitDuration") { UnitDuration.self },
+            dimension("NSUnitElectricCharge") { UnitElectricCharge.self },
+            dimension("NSUnitElectricCurrent") { UnitElectricCurrent.self },
+            dimension("NSUnitElectricPotentialDifference") { UnitElectricPotentialDifference.self },
+            dimension("NSUnitElectricResistance") { UnitElectricResistance.self },
+            dimension("NSUnitEnergy") { UnitEnergy.self },
+            dimension("NSUnitFrequency") { UnitFrequency.self },
+            dimension("NSUnitFuelEfficiency") { UnitFuelEfficiency.self },
+            dimension("NSUnitIlluminance") { UnitIlluminance.self },
+            dimension("NSUnitInformationStorage") { UnitInformationStorage.self },
+            dimension("NSUnitLength") { UnitLength.self },
+            dimension("NSUnitMass") { UnitMass.self },
+            dimension("NSUnitPower") { UnitPower.self },
+            dimension("NSUnitPressure") { UnitPressure.self },
+            dimension("NSUnitSpeed") { UnitSpeed.self },
+            dimension("NSUnitTemperature") { UnitTemperature.self },
+            dimension("NSUnitVolume") { UnitVolume.self },
         ]
     }
 
@@ -93,10 +110,14 @@ extension FoundationForm {
         Unit(symbol: try fields.required(String.self, "NS.symbol"))
     }
 
-    private static func dimension(_ type: Dimension.Type) -> FoundationForm {
-        FoundationForm(ArchivedClass.of(type).name) { fields throws(ArchiveError) in
+    /// - Parameter type: the class, which the runtime makes at its first use.
+    private static func dimension(
+        _ className: String,
+        _ type: @escaping @Sendable () -> Dimension.Type
+    ) -> FoundationForm {
+        FoundationForm(className) { fields throws(ArchiveError) in
             let symbol = try fields.required(String.self, "NS.symbol")
-            return type.init(symbol: symbol, converter: try fields.required(UnitConverter.self, "NS.converter"))
+            return type().init(symbol: symbol, converter: try fields.required(UnitConverter.self, "NS.converter"))
         }
     }
 

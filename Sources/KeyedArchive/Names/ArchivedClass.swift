@@ -41,7 +41,7 @@ package final class ArchivedClass: Sendable {
     }
 
     /// Whether a name belongs to a class that archives store in a form of its own, such as `NSArray`.
-    package static func isIntrinsic(_ name: String) -> Bool { UnarchivedIntrinsic.named[name] != nil }
+    package static func isIntrinsic(_ name: String) -> Bool { UnarchivedIntrinsic.named(name) != nil }
 
     private static let known = Mutex<[ObjectIdentifier: ArchivedClass]>([:])
 
@@ -79,4 +79,12 @@ package final class ArchivedClass: Sendable {
             return made
         }
     }
+}
+
+extension ArchivedClass {
+    // Found once: the table of all classes is guarded by a lock.
+    static let date = ArchivedClass.of(NSDate.self)
+    static let uuid = ArchivedClass.of(NSUUID.self)
+    static let url = ArchivedClass.of(NSURL.self)
+    static let array = ArchivedClass.of(NSArray.self)
 }

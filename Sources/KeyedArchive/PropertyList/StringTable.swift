@@ -122,7 +122,7 @@ struct StringTable: ~Copyable {
     ) -> Int? {
         guard let last, last < entries.count else { return nil }
         let guess = Int(entries[last].next) &- 1
-        return guess >= 0 && guess < entries.count && holds(guess, text, in: &list) ? guess : nil
+        return guess >= 0 && holds(guess, text, in: &list) ? guess : nil
     }
 
     /// Notes that a name was written after another one.
@@ -154,12 +154,12 @@ struct StringTable: ~Copyable {
         return nil
     }
 
-    /// Whether the bytes of an entry's string are `text`.
+    /// Whether there is an entry with this index, and the bytes of its string are `text`.
     @inline(__always)
     func holds(_ index: Int, _ text: UnsafeBufferPointer<UInt8>, in list: inout BinaryPropertyListWriter)
         -> Bool
     {
-        guard entries[index].length == text.count else { return false }
+        guard index < entries.count, entries[index].length == text.count else { return false }
         let start = entries[index].start
         guard let section = entries[index].section else { return texts.holds(text, at: start) }
         return list.holds(text, at: start, of: section)

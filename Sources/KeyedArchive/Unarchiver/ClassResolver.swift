@@ -193,7 +193,7 @@ package final class ClassResolver {
             guard isAllowed(given), let type = Self.decodable(given) else { return nil }
             return .coding(CodingClass(type))
         }
-        if let intrinsic = UnarchivedIntrinsic.named[name] { return .intrinsic(intrinsic) }
+        if let intrinsic = UnarchivedIntrinsic.named(name) { return .intrinsic(intrinsic) }
         let found: AnyClass? = policy.allowsAnyClass ? ClassNames.resolve(name) : expected.find(name)
         guard let found, isAllowed(found), let type = Self.decodable(found) else { return nil }
         return .coding(CodingClass(type))
@@ -272,25 +272,40 @@ package final class ClassResolver {
         return try source.list.value(of: "$classname", in: fields)
     }
 
-    /// The built-in kind of a class, by its name; `nil` for a class that is not in `UnarchivedIntrinsic.named`.
+    /// The built-in kind of a class, by its name; `nil` for a class that is not built in.
     func intrinsic(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> UnarchivedIntrinsic? {
         if let known = intrinsics[uid] { return known }
-        let intrinsic =
-            try hasForeignName(uid, in: source) ? nil : UnarchivedIntrinsic.named[try name(uid, in: source)]
+        let intrinsic: UnarchivedIntrinsic?
+        switch try familiarName(uid, in: source) {
+        case .common(let common): intrinsic = common
+        case .foreign: intrinsic = nil
+        case .other: intrinsic = UnarchivedIntrinsic.named(try name(uid, in: source))
+        }
         intrinsics.add(intrinsic, for: uid)
         return intrinsic
     }
 
-    /// Whether a class has a sound name that begins as none in `UnarchivedIntrinsic.named` does: a string need not be made
-    /// of it, nor hashed.
-    private func hasForeignName(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> Bool {
+    private enum FamiliarName {
+        case common(UnarchivedIntrinsic)
+        /// A sound name that begins as none of the built-in classes' does.
+        case foreign
+        /// A string must be made of the name.
+        case other
+    }
+
+    private func familiarName(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> FamiliarName {
         guard let reference = try nameReference(uid, in: source),
             case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveLimits.classNameLimit)
-        else { return false }
+        else { return .other }
         return source.list.bytes.withBytes(in: range) { name in
-            isASCII(name) && !UnarchivedIntrinsic.mayBeNamed(name)
+            if !UnarchivedIntrinsic.mayBeNamed(name) { return isASCII(name) ? .foreign : .other }
+            return UnarchivedIntrinsic(commonlyNamed: name).map { .common($0) } ?? .other
         }
     }
+
+    /// Whether objects of Foundation's classes are surely decoded by their own forms: no class was given in place of
+    /// another one, and none is expected that could have the name of one.
+    var decodesOwnForms: Bool { given.isEmpty && expected.classes.isEmpty }
 
     /// The name that archives have for a type. Looked up once for the archives of one type that follow each other.
     func archivedName(of type: Any.Type) -> String {

@@ -7,32 +7,55 @@ enum UnarchivedIntrinsic {
     /// One of the less common ones.
     case form(FoundationForm)
 
-    static let named = common.merging(FoundationForm.all.map { ($0.className, .form($0)) }) { first, _ in first }
+    /// The built-in kind of a class, by its name; `nil` for a class that is not built in.
+    static func named(_ name: String) -> UnarchivedIntrinsic? {
+        var name = name
+        let common = name.withUTF8 { UnarchivedIntrinsic(commonlyNamed: $0) }
+        return common ?? FoundationForm.named[name].map { .form($0) }
+    }
 
-    /// Whether a name may be one of these, by its beginning. The table takes milliseconds to make, which a process
-    /// that reads objects of its own classes alone need not wait for.
+    /// The names of all built-in classes.
+    static var names: [String] {
+        let common = [
+            "NSNull", "NSString", "NSMutableString", "NSData", "NSMutableData", "NSDate", "NSURL", "NSUUID",
+            "NSArray",
+            "NSMutableArray", "NSSet", "NSMutableSet", "NSDictionary", "NSMutableDictionary",
+        ]
+        return common + FoundationForm.named.keys
+    }
+
+    /// Whether a name may be one of these, by its beginning: a string need not be made of most other names.
     static func mayBeNamed(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard name.count >= 2 else { return true }
         // `NS`, or `_`.
         return name[0] == 0x4E && name[1] == 0x53 || name[0] == 0x5F
     }
 
-    private static let common: [String: UnarchivedIntrinsic] = [
-        "NSNull": .null,
-        "NSString": .string,
-        "NSMutableString": .mutableString,
-        "NSData": .mutableData,
-        "NSMutableData": .mutableData,
-        "NSDate": .date,
-        "NSURL": .url,
-        "NSUUID": .uuid,
-        "NSArray": .array,
-        "NSMutableArray": .mutableArray,
-        "NSSet": .set,
-        "NSMutableSet": .mutableSet,
-        "NSDictionary": .dictionary,
-        "NSMutableDictionary": .mutableDictionary,
-    ]
+    /// The kind of one of the classes that most archives have, by the bytes of its name: without a string, a hash, or the
+    /// table of all forms.
+    init?(commonlyNamed name: UnsafeBufferPointer<UInt8>) {
+        @inline(__always) func isNamed(_ text: StaticString) -> Bool {
+            // A static string's bytes stay where they are as long as the process lives.
+            haveSameBytes(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), name)
+        }
+        switch name.count {
+        case 5 where isNamed("NSURL"): self = .url
+        case 5 where isNamed("NSSet"): self = .set
+        case 6 where isNamed("NSDate"): self = .date
+        case 6 where isNamed("NSUUID"): self = .uuid
+        case 6 where isNamed("NSNull"): self = .null
+        case 6 where isNamed("NSData"): self = .mutableData
+        case 7 where isNamed("NSArray"): self = .array
+        case 8 where isNamed("NSString"): self = .string
+        case 12 where isNamed("NSDictionary"): self = .dictionary
+        case 12 where isNamed("NSMutableSet"): self = .mutableSet
+        case 13 where isNamed("NSMutableData"): self = .mutableData
+        case 14 where isNamed("NSMutableArray"): self = .mutableArray
+        case 15 where isNamed("NSMutableString"): self = .mutableString
+        case 19 where isNamed("NSMutableDictionary"): self = .mutableDictionary
+        default: return nil
+        }
+    }
 
     /// The class's name, for errors.
     var className: String {

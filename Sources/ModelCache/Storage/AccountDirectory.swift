@@ -53,13 +53,14 @@ struct AccountDirectory: Sendable {
     /// Erasing deletes the directory of the account's name: with a link, only the link, or files of another owner.
     private func checkNoLink() throws(ModelCacheError) {
         let name = root.appending(path: url.lastPathComponent, directoryHint: .notDirectory)
-        do {
-            guard try name.resourceValues(forKeys: [.isSymbolicLinkKey]).isSymbolicLink == true else { return }
-        } catch let error where Self.isMissing(error) {
-            return
-        } catch {
-            throw ModelCacheError(.storage, "the account's directory cannot be looked at", cause: error)
+        // Not by `resourceValues`, which takes a twentieth of the time from an opening to its first list.
+        var status = stat()
+        guard lstat(name.path(percentEncoded: false), &status) == 0 else {
+            if errno == ENOENT { return }
+            let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
+            throw ModelCacheError(.storage, "the account's directory cannot be looked at", cause: cause)
         }
+        guard status.st_mode & S_IFMT == S_IFLNK else { return }
         throw ModelCacheError(
             .storage,
             "the account's directory is a symbolic link; the directory of all accounts may be one"

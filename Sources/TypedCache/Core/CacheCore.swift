@@ -59,7 +59,7 @@ final class CacheCore: Sendable {
         self.store = store
         self.directory = directory?.path(percentEncoded: false)
         archives = store as? MemoryStore
-        remote = store as? any RemoteStore
+        remote = store.asRemote
         // The same place for all paths to the directory, which exists by now, if at all.
         place = directory.map(CacheDirectory.place)
         queues = DiskQueues(label: name, usage: usage)

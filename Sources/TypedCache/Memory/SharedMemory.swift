@@ -29,7 +29,7 @@ final class SharedMemory: Sendable {
 
     init(settings: MemorySettings, place: String?, store: any ArchiveStore, queues: DiskQueues) {
         self.store = store
-        remote = store as? any RemoteStore
+        remote = store.asRemote
         self.queues = queues
         tier = RankedMutex(MemoryTier(settings: settings, table: table), rank: CacheLocks.tier)
         // A forked process has no siblings from before: their locks may be taken, and their threads are gone.

@@ -42,14 +42,13 @@ import Testing
         #expect(found == expected, "\(className)", sourceLocation: sourceLocation)
     }
 
-    @Test(arguments: UnarchivedIntrinsic.named.keys.sorted()) func withoutFields(className: String) throws {
+    @Test(arguments: UnarchivedIntrinsic.names.sorted()) func withoutFields(className: String) throws {
         // Refused, or an empty one: never a trap.
         let found = try code(className) { _ in }
         #expect(found == nil || found == .corrupted, "\(className)")
     }
 
-    @Test(arguments: UnarchivedIntrinsic.named.keys.sorted()) func withFieldsOfOtherKinds(className: String) throws
-    {
+    @Test(arguments: UnarchivedIntrinsic.names.sorted()) func withFieldsOfOtherKinds(className: String) throws {
         let keys =
             FormSample.allKeys + ["NS.object.0", "NS.object0", "NS.count0", "NS.reciprocal", "NSStringObject"]
         for value in [
