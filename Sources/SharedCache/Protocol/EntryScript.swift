@@ -69,6 +69,22 @@ struct EntryScript {
 
     // MARK: Leases
 
+    /// Takes the lease, if no other load has it. The answer is a ``LeaseState``, and the end of the entry.
+    ///
+    /// - Parameter unlessFresh: whether none is taken of a key with a fresh entry, by the server's clock. The end of its
+    ///   freshness is 20 bytes from the start of the end, in seconds since 2001.
+    func takeLease(_ token: String, milliseconds: Int, unlessFresh: Bool) -> RedisCommand {
+        let look = """
+            local e=redis.pcall('GETRANGE',KEYS[1],-59,-1) if type(e)=='table' then e='' end 
+            """
+        let fresh = """
+            if #e==59 and string.sub(e,-4)=='TCAE' then local t=redis.call('TIME') \
+            if struct.unpack('>d',string.sub(e,20,27))>t[1]-978307200+t[2]/1000000 then return {2,e} end end 
+            """
+        let take = "return {redis.call('SET',KEYS[2],ARGV[1],'NX','PX',ARGV[2]) and 1 or 0,e}"
+        return command(look + (unlessFresh ? fresh : "") + take, [.text(token), .integer(milliseconds)])
+    }
+
     /// Lets a lease last longer, if it has not ended.
     func extendLease(_ token: String, to milliseconds: Int) -> RedisCommand {
         command(

@@ -38,6 +38,7 @@ public final class SharedTier: Sendable {
     let identity = UUID().uuidString
     private let members: TierMembers
     let upkeep: TierUpkeep
+    private let keeper = LeaseKeeper()
     let engine: Engine
     private let node: String
     private let clocks = SharedClocks()
@@ -154,7 +155,10 @@ public final class SharedTier: Sendable {
         upkeep.setClient(client)
     }
 
-    deinit { feed.end() }
+    deinit {
+        feed.end()
+        keeper.wakeUp()
+    }
 
     /// The settings of connections, and this tier's with the timeouts of the URL.
     private static func wire(
@@ -210,7 +214,8 @@ public final class SharedTier: Sendable {
             names,
             offset: offset,
             settings: settings,
-            debts: members.debts(of: names)
+            debts: members.debts(of: names),
+            keeper: keeper
         ) { [members] in members.tellOfRenewal(by: $0) }
         members.add(store)
         return store
@@ -279,14 +284,16 @@ public final class SharedTier: Sendable {
     // MARK: The end
 
     /// Ends the connection: later calls of caches on this tier throw `CacheError` with code `.closed`. Blocks while
-    /// owed removals are sent, at most for a few timeouts.
+    /// owed removals are sent, and leases of loads under way are given back, at most for a few timeouts: the values of these
+    /// loads are returned, and not saved.
     public func close() {
+        keeper.close()
         upkeep.payDebts(with: engine)
         client.close()
         feed.end()
     }
 
-    /// Ends the connection. Suspends while owed removals are sent. All else is as for the synchronous twin.
+    /// Ends the connection. Suspends while owed removals are sent and leases given back. All else is as for the synchronous twin.
     public nonisolated(nonsending) func close() async {
         await withUnsafeContinuation { continuation in
             DispatchQueue.global(qos: .utility).async { [self] in
