@@ -136,6 +136,13 @@ struct Engine: Sendable {
         return StoreError(code, action: action, reason: error.message)
     }
 
+    /// Throws the server's refusal of a `SET`, or an answer that acknowledges none.
+    static func checkSet(_ value: RedisValue, doing action: String) throws(StoreError) {
+        try check(value, doing: action)
+        if value.text == "OK" { return }
+        throw StoreError(.unreachable, action: action, reason: "the server answered SET by something else than OK")
+    }
+
     /// Throws the server's refusal of a command.
     static func check(_ value: RedisValue, doing action: String) throws(StoreError) {
         guard case .error(let error) = value else { return }

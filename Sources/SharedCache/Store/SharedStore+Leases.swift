@@ -71,7 +71,7 @@ extension SharedStore {
         let action = "removing entries by tag"
         // First, so that a load either saves before the entries are listed, or finds that this has changed.
         let answers = try engine.ask([["SET", .text(view.names.tagRemovals), value]], action: action)
-        try Engine.check(answers[0], doing: action)
+        try Engine.checkSet(answers[0], doing: action)
         // An entry that another process removed just before is not listed, and the message may come later.
         defer { view.withView { $0.doubtAll() } }
         try removeEntries(removing: removing, removed: removed) { $0.attributes.has(tag: tag) }
