@@ -166,6 +166,8 @@ struct ChangeSeen<Outcome>: EntryCall {
     mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome> {
         if let outcome {
             try Engine.check(answers[0], doing: action)
+            // The server does not want to, by its own clock.
+            if answers[0].integer == -1, let outcomeWithoutGeneration { return .done(outcomeWithoutGeneration) }
             // Otherwise another client has changed it meanwhile, and maybe only its deadline.
             return answers[0].integer == 1 ? .done(outcome) : .again
         }
@@ -295,15 +297,21 @@ struct RemoveKeys: EntryCall {
 extension ChangeSeen<Bool> {
     /// Removes this very entry.
     ///
-    /// - Parameter endsLease: whether the entry was of use: see ``EntryScript/remove(ifEnding:endsLease:)``.
+    /// - Parameters:
+    ///   - endsLease: whether the entry was of use: see ``EntryScript/remove(ifEnding:endsLease:unlessUsableUntil:)``.
+    ///   - onlyIfUseless: whether the entry stays while it is of use by the server's clock.
     static func remove(
         _ entry: EntryInformation,
         _ clock: EngineClock,
-        endsLease: Bool
+        endsLease: Bool,
+        onlyIfUseless: Bool = false
     ) throws(StoreError) -> Self {
         ChangeSeen(try StoreKey(entry.key), clock, action: RemoveKeys.removing, withoutEntry: false) { look in
-            guard look.information?.identity == entry.identity else { return .leave(false) }
-            return .change(look.script.remove(ifEnding: look.end, endsLease: endsLease), true)
+            guard let found = look.information, found.identity == entry.identity else { return .leave(false) }
+            let end = onlyIfUseless ? clock.there(found.attributes).usableUntil : nil
+            if onlyIfUseless, end == nil { return .leave(false) }
+            let script = look.script.remove(ifEnding: look.end, endsLease: endsLease, unlessUsableUntil: end)
+            return .change(script, true)
         }
     }
 }

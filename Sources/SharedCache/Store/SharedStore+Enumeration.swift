@@ -21,7 +21,7 @@ extension SharedStore {
     ) throws(StoreError) {
         let action = "listing entries"
         guard let generation = try currentGeneration(action) else { return }
-        let (names, clock) = (view.names, offset.clock)
+        let (names, clock) = (view.names, try knownClock())
         var recent = RecentKeys()
         try scan(names.start(generation)) { found throws(StoreError) in
             let looks = found.compactMap { name -> Look? in

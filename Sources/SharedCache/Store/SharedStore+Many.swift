@@ -31,7 +31,7 @@ extension SharedStore {
         if keys.count < archives.count || owesAny(of: keys) { return archives.map(saveAlone) }
         return inParts(archives) { news, archives throws(StoreError) in
             try checkUsable()
-            var call = Insisting(SaveMissingEntries(news, offset.clock, if: isWanted))
+            var call = Insisting(SaveMissingEntries(news, try knownClock(), if: isWanted))
             let outcomes: [SaveMissingEntries.Saving]
             do throws(StoreError) {
                 outcomes = try engine.make(&call, view)
@@ -134,13 +134,13 @@ extension SharedStore {
 
     package func information(forKeys keys: [String]) -> [Result<EntryInformation?, StoreError>] {
         asked(for: keys, atOnce: Self.entriesAtOnce) { keys throws(StoreError) in
-            try ask(Insisting(LookAtEntries(keys, offset.clock))).map { .success($0) }
+            try ask(Insisting(LookAtEntries(keys, try knownClock()))).map { .success($0) }
         }
     }
 
     package func peek(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>] {
         asked(for: keys, atOnce: Self.fetchedAtOnce) { keys throws(StoreError) in
-            let clock = offset.clock
+            let clock = try knownClock()
             return zip(keys, try ask(Insisting(ReadEntries(keys)))).map { key, found in
                 Result { () throws(StoreError) in
                     let bytes = try EngineEntry.bytes(found.value, EngineEntry.reading)

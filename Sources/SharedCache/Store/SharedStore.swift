@@ -64,7 +64,7 @@ package final class SharedStore: LoadingStore {
         self.init(
             Engine(client, Breaker()),
             EntryNames(prefix: prefix, cache: cache, schema: schema),
-            offset: ClockOffset(),
+            offset: ClockOffset(name: prefix + "clock"),
             settings: SharedSettings(),
             tellOfRenewal: { _ in }
         )
@@ -131,6 +131,9 @@ package final class SharedStore: LoadingStore {
     /// Sets the function that is told of changed keys before memory can see that they changed. It must not block, and runs
     /// under the lock of the view.
     func setListener(_ new: @escaping @Sendable (EngineView.Heard) -> Void) { listener.withLock { $0 = new } }
+
+    /// This machine's clock has stepped: deadlines in memory are of the former time.
+    func clockStepped() { view.withView { $0.changeAll() } }
 
     /// Another store of the process began a new generation.
     func heardOfRenewal() { view.withView { $0.forgetAll() } }

@@ -23,7 +23,7 @@ extension TieredStore {
         forKey key: String,
         attributes: EntryAttributes
     ) async throws(StoreError) -> EntryInformation {
-        let new = try shared.newEntry(archive, forKey: key, attributes)
+        let new = try await shared.newEntrySuspending(archive, forKey: key, attributes)
         let change = Change(new.key, self)
         do throws(StoreError) {
             let saved = try await shared.save(new)

@@ -33,7 +33,7 @@ public final class SharedTier: Sendable {
     let client: any TierClient
     let prefix: String
     let settings: SharedSettings
-    let offset = ClockOffset()
+    let offset: ClockOffset
     /// Tells this tier from other tiers of the process.
     let identity = UUID().uuidString
     private let members: TierMembers
@@ -130,7 +130,9 @@ public final class SharedTier: Sendable {
         self.node = node
         let counters = TierCounters()
         let members = TierMembers(prefix: prefix, counters)
-        let upkeep = TierUpkeep(members: members, offset: offset, name: prefix + "clock")
+        let offset = ClockOffset(name: prefix + "clock")
+        self.offset = offset
+        let upkeep = TierUpkeep(members: members, offset: offset)
         let breaker = Breaker(settings.breaker)
         do throws(RedisError) {
             client = try connect(["GET", .text(prefix + "heartbeat")]) { event in

@@ -28,6 +28,13 @@ struct ModelScripts {
         ),
         ("if e~=ARGV[1] then return 0 end ", { _, script in script.end == script.words[0] ? nil : .integer(0) }),
         (
+            "local t=redis.call('TIME') if t[1]+t[2]/1000000<tonumber(ARGV[2]) then return -1 end ",
+            { engine, script in
+                let end = Double(String(decoding: script.words[1], as: UTF8.self)) ?? 0
+                return Double(engine.events.now + ModelEngine.start) / 1e6 < end ? .integer(-1) : nil
+            }
+        ),
+        (
             "if redis.call('GET',KEYS[2])~=ARGV[1] then return 0 end ",
             { engine, script in engine.item(script.keys[1])?.bytes == script.words[0] ? nil : .integer(0) }
         ),

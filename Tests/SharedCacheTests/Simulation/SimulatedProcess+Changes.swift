@@ -114,7 +114,7 @@ extension SimulatedProcess {
         _ done: @escaping (Result<Bool, StoreError>) -> Void
     ) {
         let isOfUse = isFresh(entry)
-        guard let call = try? ChangeSeen.remove(entry, clock, endsLease: isOfUse) else {
+        guard let call = try? ChangeSeen.remove(entry, clock, endsLease: isOfUse, onlyIfUseless: !isOfUse) else {
             return done(.success(false))
         }
         func goOn(_ result: Result<Bool?, StoreError>) {
