@@ -24,7 +24,7 @@ extension SharedStore {
         if !offset.isKnown {
             try checkUsable()
             let question = offset.ask()
-            let time = isUrgent ? settings.timeouts.soft : nil
+            let time = isUrgent ? engine.softTimeout(settings.timeouts) : nil
             let answers = try await engine.request([question.command], within: time, action: ClockOffset.reading)
             bestEffort("without the right to ask, the clocks are taken to agree") { () throws(StoreError) in
                 try offset.take(answers[0], to: question)

@@ -49,7 +49,7 @@ extension SharedStore {
             do throws(StoreError) {
                 let commands = leases.map(\.ending)
                 // A caller waits for it; without an answer in time the commands are on their way all the same.
-                let time = settings.timeouts.soft
+                let time = engine.softTimeout(settings.timeouts)
                 _ = try await engine.request(commands, within: time, action: "giving leases back")
             } catch {
                 // They end by themselves before long.

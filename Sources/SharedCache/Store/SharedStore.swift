@@ -103,7 +103,7 @@ package final class SharedStore: LoadingStore {
         isUrgent: Bool = false
     ) async throws(StoreError) -> Call.Outcome {
         try checkUsable()
-        return try await engine.request(&call, view, within: isUrgent ? settings.timeouts.soft : nil)
+        return try await engine.request(&call, view, within: isUrgent ? engine.softTimeout(settings.timeouts) : nil)
     }
 
     // MARK: News

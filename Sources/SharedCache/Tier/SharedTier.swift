@@ -134,10 +134,12 @@ public final class SharedTier: Sendable {
         self.offset = offset
         let upkeep = TierUpkeep(members: members, offset: offset)
         let breaker = Breaker(settings.breaker)
+        let pace = ServerPace()
         do throws(RedisError) {
             client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
                 members.tell(event)
-                if case .verified = event {
+                if case .verified(let start) = event {
+                    pace.answered(in: start.duration(to: .now))
                     breaker.beat()
                     upkeep.start()
                 }
@@ -152,7 +154,7 @@ public final class SharedTier: Sendable {
         members.setClient(client)
         self.members = members
         self.upkeep = upkeep
-        engine = Engine(client, breaker, counters: counters)
+        engine = Engine(client, breaker, counters: counters, pace: pace)
         feed = StateFeed(pause: min(settings.heartbeat.window / 8, .milliseconds(250)))
         upkeep.setClient(client)
     }
@@ -241,6 +243,10 @@ public final class SharedTier: Sendable {
     /// client of its own changes.
     func place(cache: String, schema: UInt32) -> String { "\(identity) \(schema) \(cache)" }
 
+    /// How long the server's answers take, of the last ones the median; `nil` before the first one. Fetches with a producer
+    /// wait for a multiple of it: see ``SharedSettings/Timeouts/soft``.
+    public var answerTime: Duration? { engine.pace.current.usual }
+
     /// Whether memory may answer now: the server is connected, and has told of all changes.
     public var isVerified: Bool { members.isVerified(at: .now, settings.heartbeat.window) }
 
@@ -258,7 +264,10 @@ public final class SharedTier: Sendable {
         if let end = engine.breaker.openUntil {
             return [SharedNodeState(node: node, condition: .open(until: clocks.date(of: end)))]
         }
-        if members.isVerified(at: now, window) { return [SharedNodeState(node: node, condition: .connected)] }
+        if members.isVerified(at: now, window) {
+            let isSlow = engine.pace.current.isSlow(settings.timeouts)
+            return [SharedNodeState(node: node, condition: isSlow ? .slow : .connected)]
+        }
         let since = members.unverifiedSince(at: now, window).map(clocks.date(of:))
         return [SharedNodeState(node: node, condition: .unverified(since: since))]
     }
