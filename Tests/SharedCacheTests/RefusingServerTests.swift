@@ -49,6 +49,28 @@ struct RefusingServerTests {
         }
     }
 
+    /// On a cluster no breaker spares calls the wait for a master that does not answer.
+    @Test func aSecondChangeOfManyKeysWaitsForADeadServerOnce() async throws {
+        let fleet = try await Fleet(hasOwnServer: true)
+        let tier = try fleet.machine(timeout: 200, heartbeat: .seconds(600)) { $0.breaker.failures = 10_000 }
+        try await tier.verified()
+        let cache = try tier.cache()
+        try await insist { try await cache.save("value", forKey: "other") }
+        let entries = Dictionary(uniqueKeysWithValues: (0..<40).map { ("key \($0)", "value") })
+        try await fleet.server.stopped {
+            let first = try await code { try await cache.save(contentsOf: entries) }
+            let start = ContinuousClock.now
+            let second = try await code { try await cache.save(contentsOf: entries) }
+            let time = ContinuousClock.now - start
+            #expect([first, second] == [.unreachable, .unreachable])
+            // One by one they took 8 s.
+            #expect(time < .seconds(3 * slowness))
+        }
+        try await insist { try await cache.save(contentsOf: entries) }
+        #expect(tier.owedKeyCount == 0)
+        #expect(try await cache.fetch(forKeys: entries.keys) == entries)
+    }
+
     // MARK: Answers of another kind
 
     /// Has some answers of a server be others.
