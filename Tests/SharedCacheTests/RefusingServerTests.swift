@@ -14,7 +14,7 @@ struct RefusingServerTests {
         case fullMemory, noRightToWrite, replica
     }
 
-    private func refuseWrites(_ refusal: Refusal, _ fleet: Fleet, _ chief: SharedTier) async throws {
+    private func refuseWrites(_ refusal: Refusal, by chief: SharedTier) async throws {
         switch refusal {
         case .fullMemory: _ = try await chief.ask(["CONFIG", "SET", "maxmemory", "1"])
         case .noRightToWrite:
@@ -31,7 +31,7 @@ struct RefusingServerTests {
         let chief = try await fleet.verifiedMachine()
         if hasGeneration { try await chief.cache().save("other", forKey: "other") }
         let tier = try await fleet.verifiedMachine()
-        try await refuseWrites(refusal, fleet, chief)
+        try await refuseWrites(refusal, by: chief)
         let cache = try tier.cache()
         for round in 0..<3 {
             let value = try await cache.fetch(forKey: "key") { "loaded \(round)" }

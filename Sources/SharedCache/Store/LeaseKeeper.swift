@@ -123,7 +123,7 @@ struct KeptLeases: EngineCall {
     /// The keeper's numbers of the leases that were asked for last.
     private var numbers: [Int?] = []
 
-    init(_ call: TakeLeases, duration: Duration, _ engine: Engine, _ keeper: LeaseKeeper) {
+    init(_ call: TakeLeases, duration: Duration, engine: Engine, keeper: LeaseKeeper) {
         self.call = Insisting(call)
         self.duration = duration
         self.engine = engine

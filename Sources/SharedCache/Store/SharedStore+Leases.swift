@@ -12,7 +12,7 @@ extension SharedStore {
         let milliseconds = max(Int(leaseDuration / .milliseconds(1)), 1)
         let keys = try keys.map { key throws(StoreError) in try StoreKey(key) }
         let taking = TakeLeases(keys, unlessFresh: unseen, milliseconds: milliseconds)
-        var call = KeptLeases(taking, duration: leaseDuration, engine, keeper)
+        var call = KeptLeases(taking, duration: leaseDuration, engine: engine, keeper: keeper)
         // Nothing may be saved for a key whose former entry could be there still, without removing that first.
         if engine.breaker.isSuspect || keys.contains(where: view.isOwed) {
             throw StoreError(.unreachable, action: call.action, reason: "the server did not answer a moment ago")

@@ -61,7 +61,7 @@ extension CacheCore {
         init(
             _ doubt: MemoryTier.Doubt,
             _ start: MemoryTier.Start,
-            _ freshness: FetchFreshness,
+            freshness: FetchFreshness,
             isAsked: Bool
         ) {
             self.freshness = freshness
@@ -79,7 +79,7 @@ extension CacheCore {
             guard let doubt = memory.doubt(key) else { return nil }
             let isKept = isSilent && doubt.servedUntil.map { ContinuousClock.now < $0 } ?? false
             let isAsked = !isKept || freshness == .latest
-            return BegunCompare(doubt, memory.beginRead(key), freshness, isAsked: isAsked)
+            return BegunCompare(doubt, memory.beginRead(key), freshness: freshness, isAsked: isAsked)
         }
         guard let begun else { return nil }
         guard begun.doubt.entry.isFresh(at: now) else {

@@ -28,7 +28,7 @@ extension LoadPlan {
         }
         return await core.listeners.observing(.lease) {
             await take(loads, of: store) { found in
-                await lookAgain(found, isBackground: isBackground, since: began, known).loads
+                await lookAgain(found, isBackground: isBackground, since: began, known: known).loads
             }
         }
     }

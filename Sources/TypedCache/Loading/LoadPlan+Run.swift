@@ -42,8 +42,13 @@ extension LoadPlan {
         if looksAgain || leases != nil {
             // No entry of a key can have been saved since its lease was taken.
             let parts = Dictionary(grouping: loads) { leases?[$0.key.text]?.foundEntry ?? looksAgain }
-            let found = parts[true] ?? []
-            (loads, formers) = await lookAgain(found, leases, isBackground: isBackground, since: began, known)
+            (loads, formers) = await lookAgain(
+                parts[true] ?? [],
+                leases,
+                isBackground: isBackground,
+                since: began,
+                known: known
+            )
             loads += parts[false] ?? []
         }
         guard let first = loads.first else { return }
@@ -141,7 +146,7 @@ extension LoadPlan {
         _ leases: [String: any LoadLease]? = nil,
         isBackground: Bool,
         since began: Date,
-        _ known: [EntryKey: Date]
+        known: [EntryKey: Date]
     ) async -> (loads: [KeyLoad], formers: [String: StoredArchive]) {
         let core = core
         var formers: [String: StoredArchive] = [:]
