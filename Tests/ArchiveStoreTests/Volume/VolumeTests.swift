@@ -95,7 +95,7 @@ import Testing
             name: ".process loses entries that were on the device",
             law: Law(layout: .packed, attack: .power),
             violation: "LOST",
-            seed: 8
+            seed: 88
         ),
         Fault(
             name: "an entry that is saved over is lost with both values",
@@ -119,13 +119,13 @@ import Testing
             name: "an entry is told as damaged while another process empties the tail of a full volume",
             law: Law(layout: .packed, attack: .failures),
             violation: "DAMAGED",
-            seed: 426
+            seed: 2_968
         ),
     ]
 
     /// Goes red when a fault is mended: its mark goes then, and its law moves to the list above.
     @Test(arguments: faults) func aKnownFaultIsFound(_ fault: Fault) {
-        let isFound = ([fault.seed] + Array(0..<(isLongRun ? 1_000 : 20))).contains { fault.isShown(by: $0) }
+        let isFound = ([fault.seed] + Array(0..<20)).contains { fault.isShown(by: $0) }
         withKnownIssue { #expect(!isFound, "\(fault)") }
     }
 
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test func aFailingHistoryIsShrunk() throws {
-        let fault = try #require(Self.faults.first { $0.law.attack == .power })
+        let fault = try #require(Self.faults.first { $0.violation == "LOST OVER" })
         let history = fault.law.history(fault.seed)
         let states = 0..<20
         let report = VolumeRun.report(history, states: states)
