@@ -6,22 +6,12 @@ struct Engine: Sendable {
     private let client: any RedisClient
     let breaker: Breaker
     let counters: TierCounters
-    let pace: ServerPace
 
-    init(
-        _ client: any RedisClient,
-        _ breaker: Breaker,
-        counters: TierCounters = TierCounters(),
-        pace: ServerPace = ServerPace()
-    ) {
+    init(_ client: any RedisClient, _ breaker: Breaker, counters: TierCounters = TierCounters()) {
         self.client = client
         self.breaker = breaker
         self.counters = counters
-        self.pace = pace
     }
-
-    /// See ``AnswerTimes/softTimeout(_:)``.
-    func softTimeout(_ timeouts: SharedSettings.Timeouts) -> Duration { pace.current.softTimeout(timeouts) }
 
     /// Sends commands one behind another, and blocks until all are answered.
     ///
@@ -29,14 +19,13 @@ struct Engine: Sendable {
     /// - Throws: `.unreachable` if answers are missing; commands may have been executed. `.closed` and `.forked`.
     func ask(_ commands: [RedisCommand], action: String) throws(StoreError) -> [RedisValue] {
         try breaker.check(action)
-        let start = HitClock.now
         let answer: Result<[RedisValue], RedisError>
         do throws(RedisError) {
             answer = .success(try client.sendAndWait(commands))
         } catch {
             answer = .failure(error)
         }
-        return try values(answer, of: commands, since: start, action: action)
+        return try values(answer, of: commands, action: action)
     }
 
     /// As ``ask(_:action:)``, but suspends.
@@ -48,7 +37,6 @@ struct Engine: Sendable {
         action: String
     ) async throws(StoreError) -> [RedisValue] {
         try breaker.check(action)
-        let start = HitClock.now
         let answer: Result<[RedisValue], RedisError>
         do throws(RedisError) {
             let values =
@@ -59,7 +47,7 @@ struct Engine: Sendable {
         } catch {
             answer = .failure(error)
         }
-        return try values(answer, of: commands, since: start, action: action)
+        return try values(answer, of: commands, action: action)
     }
 
     /// The servers that have the keys, and the distribution of these, see `RedisServers`.
@@ -67,9 +55,7 @@ struct Engine: Sendable {
         try breaker.check(action)
         do throws(RedisError) {
             let servers = try client.servers()
-            return (
-                servers.clients.map { Engine($0, breaker, counters: counters, pace: pace) }, servers.arrangement
-            )
+            return (servers.clients.map { Engine($0, breaker, counters: counters) }, servers.arrangement)
         } catch {
             throw failure(error, action)
         }
@@ -122,7 +108,6 @@ struct Engine: Sendable {
     private func values(
         _ answer: Result<[RedisValue], RedisError>,
         of commands: [RedisCommand],
-        since start: Int64,
         action: String
     ) throws(StoreError) -> [RedisValue] {
         switch answer {
@@ -132,11 +117,8 @@ struct Engine: Sendable {
             throw StoreError(.unreachable, action: action, reason: reason)
         case .success(let values):
             breaker.answered()
-            pace.answered(since: start)
             return values
-        case .failure(let error):
-            if error.code == .timeout { pace.gaveUp(since: start) }
-            throw failure(error, action)
+        case .failure(let error): throw failure(error, action)
         }
     }
 
@@ -152,13 +134,6 @@ struct Engine: Sendable {
         if code == .unreachable { breaker.failed() }
         if error.code == .timeout { counters.count { $0.timeouts += 1 } }
         return StoreError(code, action: action, reason: error.message)
-    }
-
-    /// Throws the server's refusal of a `SET`, or an answer that acknowledges none.
-    static func checkSet(_ value: RedisValue, doing action: String) throws(StoreError) {
-        try check(value, doing: action)
-        if value.text == "OK" { return }
-        throw StoreError(.unreachable, action: action, reason: "the server answered SET by something else than OK")
     }
 
     /// Throws the server's refusal of a command.

@@ -6,17 +6,31 @@ import Synchronization
 final class SharedLease: LoadLease {
     private let term: LeaseTerm
     private let store: SharedStore
-    /// That of the keeper; `nil` for a lease that has ended.
-    private let number: Mutex<Int?>
+    private let keeper: Mutex<Task<Void, Never>?>
 
-    /// - Parameter number: the keeper's; `nil` once the tier is closed.
-    init(_ term: LeaseTerm, _ store: SharedStore, number: Int?) {
+    init(_ term: LeaseTerm, _ store: SharedStore) {
         self.term = term
         self.store = store
-        self.number = Mutex(number)
+        let engine = store.engine
+        let pause = store.leaseDuration / 3
+        keeper = Mutex(
+            Task.detached(priority: .utility) {
+                while true {
+                    do {
+                        try await Task.sleep(for: pause)
+                        let value = try await engine.request([term.extending], action: "extending a lease")[0]
+                        if value.integer == 0 { return }
+                    } catch is StoreError {
+                        // Tried again; if that comes too late, the value is not saved.
+                    } catch {
+                        return
+                    }
+                }
+            }
+        )
     }
 
-    deinit { if let number = number.withLock({ $0 }) { _ = store.keeper.end(number) } }
+    deinit { keeper.withLock { $0 }?.cancel() }
 
     var key: String { term.key.string }
     var foundEntry: Bool { term.foundEntry }
@@ -39,12 +53,11 @@ final class SharedLease: LoadLease {
     /// Whether the lease had not ended before.
     @discardableResult
     private func end() -> Bool {
-        let former = number.withLock { number in
-            defer { number = nil }
-            return number
+        let former = keeper.withLock { keeper in
+            defer { keeper = nil }
+            return keeper
         }
-        guard let former else { return false }
-        _ = store.keeper.end(former)
-        return true
+        former?.cancel()
+        return former != nil
     }
 }

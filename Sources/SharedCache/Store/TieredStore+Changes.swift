@@ -1,7 +1,6 @@
 import ArchiveStore
 import Foundation
 import Synchronization
-import TypedCache
 
 extension TieredStore {
     package func save(
@@ -23,7 +22,7 @@ extension TieredStore {
         forKey key: String,
         attributes: EntryAttributes
     ) async throws(StoreError) -> EntryInformation {
-        let new = try await shared.newEntrySuspending(archive, forKey: key, attributes)
+        let new = try shared.newEntry(archive, forKey: key, attributes)
         let change = Change(new.key, self)
         do throws(StoreError) {
             let saved = try await shared.save(new)
@@ -109,16 +108,8 @@ extension TieredStore {
 
     // MARK: Leases
 
-    package func takeLeases(
-        ofKeys keys: [String],
-        unlessFresh unseen: Set<String>
-    ) async throws(StoreError) -> [LeaseAnswer] {
-        try await shared.takeLeases(ofKeys: keys, unlessFresh: unseen).map { answer in
-            switch answer {
-            case .taken(let lease): .taken(Lease(lease, self))
-            case .fresh: .fresh
-            }
-        }
+    package func takeLeases(ofKeys keys: [String]) async throws(StoreError) -> [any LoadLease] {
+        try await shared.takeLeases(ofKeys: keys).map { Lease($0, self) }
     }
 
     /// A lease whose saved value gets a copy.

@@ -2,7 +2,6 @@ import ArchiveStore
 import Dispatch
 import Foundation
 import Synchronization
-import TypedCache
 
 /// Archives on a server, of which this machine's disk has copies.
 ///
@@ -15,7 +14,7 @@ import TypedCache
 /// and the server is asked.
 ///
 /// Beside the laws that ``SharedStore`` does not keep, the limits of the disk hold for copies only.
-package final class TieredStore: LoadingStore {
+package final class TieredStore: RemoteStore {
     let near: any ArchiveStore
     let shared: SharedStore
     private let copies = Mutex(NearCopies())

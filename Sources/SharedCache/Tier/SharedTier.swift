@@ -33,12 +33,11 @@ public final class SharedTier: Sendable {
     let client: any TierClient
     let prefix: String
     let settings: SharedSettings
-    let offset: ClockOffset
+    let offset = ClockOffset()
     /// Tells this tier from other tiers of the process.
     let identity = UUID().uuidString
     private let members: TierMembers
     let upkeep: TierUpkeep
-    private let keeper = LeaseKeeper()
     let engine: Engine
     private let node: String
     private let clocks = SharedClocks()
@@ -130,16 +129,12 @@ public final class SharedTier: Sendable {
         self.node = node
         let counters = TierCounters()
         let members = TierMembers(prefix: prefix, counters)
-        let offset = ClockOffset(name: prefix + "clock")
-        self.offset = offset
-        let upkeep = TierUpkeep(members: members, offset: offset)
+        let upkeep = TierUpkeep(members: members, offset: offset, name: prefix + "clock")
         let breaker = Breaker(settings.breaker)
-        let pace = ServerPace()
         do throws(RedisError) {
             client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
                 members.tell(event)
-                if case .verified(let start) = event {
-                    pace.answered(in: start.duration(to: .now))
+                if case .verified = event {
                     breaker.beat()
                     upkeep.start()
                 }
@@ -154,15 +149,12 @@ public final class SharedTier: Sendable {
         members.setClient(client)
         self.members = members
         self.upkeep = upkeep
-        engine = Engine(client, breaker, counters: counters, pace: pace)
+        engine = Engine(client, breaker, counters: counters)
         feed = StateFeed(pause: min(settings.heartbeat.window / 8, .milliseconds(250)))
         upkeep.setClient(client)
     }
 
-    deinit {
-        feed.end()
-        keeper.wakeUp()
-    }
+    deinit { feed.end() }
 
     /// The settings of connections, and this tier's with the timeouts of the URL.
     private static func wire(
@@ -218,8 +210,7 @@ public final class SharedTier: Sendable {
             names,
             offset: offset,
             settings: settings,
-            debts: members.debts(of: names),
-            keeper: keeper
+            debts: members.debts(of: names)
         ) { [members] in members.tellOfRenewal(by: $0) }
         members.add(store)
         return store
@@ -243,10 +234,6 @@ public final class SharedTier: Sendable {
     /// client of its own changes.
     func place(cache: String, schema: UInt32) -> String { "\(identity) \(schema) \(cache)" }
 
-    /// How long the server's answers take, of the last ones the median; `nil` before the first one. Fetches with a producer
-    /// wait for a multiple of it: see ``SharedSettings/Timeouts/soft``.
-    public var answerTime: Duration? { engine.pace.current.usual }
-
     /// Whether memory may answer now: the server is connected, and has told of all changes.
     public var isVerified: Bool { members.isVerified(at: .now, settings.heartbeat.window) }
 
@@ -264,10 +251,7 @@ public final class SharedTier: Sendable {
         if let end = engine.breaker.openUntil {
             return [SharedNodeState(node: node, condition: .open(until: clocks.date(of: end)))]
         }
-        if members.isVerified(at: now, window) {
-            let isSlow = engine.pace.current.isSlow(settings.timeouts)
-            return [SharedNodeState(node: node, condition: isSlow ? .slow : .connected)]
-        }
+        if members.isVerified(at: now, window) { return [SharedNodeState(node: node, condition: .connected)] }
         let since = members.unverifiedSince(at: now, window).map(clocks.date(of:))
         return [SharedNodeState(node: node, condition: .unverified(since: since))]
     }
@@ -295,16 +279,14 @@ public final class SharedTier: Sendable {
     // MARK: The end
 
     /// Ends the connection: later calls of caches on this tier throw `CacheError` with code `.closed`. Blocks while
-    /// owed removals are sent, and leases of loads under way are given back, at most for a few timeouts: the values of these
-    /// loads are returned, and not saved.
+    /// owed removals are sent, at most for a few timeouts.
     public func close() {
-        keeper.close()
         upkeep.payDebts(with: engine)
         client.close()
         feed.end()
     }
 
-    /// Ends the connection. Suspends while owed removals are sent and leases given back. All else is as for the synchronous twin.
+    /// Ends the connection. Suspends while owed removals are sent. All else is as for the synchronous twin.
     public nonisolated(nonsending) func close() async {
         await withUnsafeContinuation { continuation in
             DispatchQueue.global(qos: .utility).async { [self] in
