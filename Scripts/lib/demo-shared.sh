@@ -97,8 +97,8 @@ for number in range(34_006):
 ' >"$cities"
 fi
 
-run swift build -c release --product typed-cache
-run swift build --package-path Examples --scratch-path .build -c release --product fleet
+run swift build --disable-build-manifest-caching -c release --product typed-cache
+run swift build --package-path Examples --scratch-path .build --disable-build-manifest-caching -c release --product fleet
 PATH=$PWD/.build/release:$PATH
 
 # The ports of a cluster's nodes among themselves are 10,000 higher.
