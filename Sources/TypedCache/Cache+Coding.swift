@@ -130,7 +130,7 @@ extension Cache {
 
 /// `.some(nil)` of an optional within an optional, which archives do not tell from `nil`.
 private enum NestedNil {
-    /// The archive of `nil`, whatever its type.
+    /// The archive of `nil`, which is the same for all types.
     private static let archive = try? KeyedArchiver.archive(CodableWrapper<Int?>(nil)).bytes
 
     /// Whether a value is not `nil`, and its archive is that of `nil`.

@@ -132,9 +132,9 @@ private func decode<T: CodableRepresenting, Value>(
     formerNames: any FormerlyNamed.Type,
     _ archive: [UInt8]
 ) throws(ArchiveError) -> Value {
-    // Not as `Any`, which would be allocated, and cast by the runtime.
     let value = try KeyedUnarchiver.unarchive(decoding: T.Represented.self, formerNames: formerNames, from: archive)
-    // Not cast from `Any`, which would be allocated, and looked at by the runtime.
+    // Unsafe code, and why it is sound: both are the same type, which the line below checks, so the bits mean the same. A
+    // cast would allocate a box for the value. Only `CodableWrapper`, which is final, represents values.
     precondition(T.Represented.self == Value.self, "a wrapper represents its value")
     return unsafeBitCast(value, to: Value.self)
 }

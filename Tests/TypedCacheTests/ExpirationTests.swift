@@ -199,7 +199,7 @@ import Testing
                     #expect(try cities.removeExpired() == 0)
                 }
             }
-            // Reading an idle entry while the clock is behind shortens its life for nobody.
+            // Reading an idle entry while the clock is slow does not shorten its life.
             clock.advance(by: -1e6)
             #expect(try warm.fetch(forKey: "x") == city)
             try warm.flush()

@@ -1,6 +1,6 @@
 /// Whether a directory without a marker is a store's: it holds the files and directories of a store, and no others.
 ///
-/// Somebody may have removed the marker, or some of the files; a process may have been killed while it made the store.
+/// The marker or other files may have been removed by hand, or a process was killed while it made the store.
 struct StoreContents {
     /// Whether nothing but a store's own is there, or nothing at all.
     private(set) var isOwn = true
