@@ -16,3 +16,12 @@ int allocate_blocks(int descriptor, int64_t length) {
     return -1;
 #endif
 }
+
+int allocate_ahead(int descriptor, int64_t offset, int64_t length) {
+#if defined(__linux__)
+    return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
+#else
+    errno = EOPNOTSUPP;
+    return -1;
+#endif
+}

@@ -155,7 +155,7 @@ import Testing
             // Another segment has it.
             try FileManager.default.removeItem(atPath: path + "/" + IndexSnapshot.fileName)
             let byDictionary = Dictionary(grouping: names) { name in
-                (try? readFile(path + "/" + name)).map { Array($0[28..<32]) }
+                (try? readFile(path + "/" + name)).map { Array($0[72..<76]) }
             }
             let shared = byDictionary.first { $0.key != [0, 0, 0, 0] && $0.value.count > 1 }?.value
             try damage(#require(shared?.first))
@@ -276,16 +276,36 @@ import Testing
     @Test func headersComeBack() throws {
         let dictionary = PresetDictionary(Array(AlikeArchives.make(count: 60, seed: 3).joined().prefix(9_000)))
         for given in [nil, dictionary] {
-            let bytes = SegmentHeader.bytes(number: 7, begunAt: 1, dictionary: given)
-            let header = try #require(SegmentHeader(bytes + [1, 2, 3], number: 7))
+            let fields = SegmentHeader.Fields(
+                number: 7,
+                seed: 1 << 31,
+                identity: 1 << 63 + 5,
+                boot: 1 << 62 + 4,
+                predecessorEnd: 1 << 30 + 3,
+                firstLiveSegment: 5,
+                isDurable: given != nil,
+                begunAt: 2.5
+            )
+            let bytes = SegmentHeader.bytes(fields, dictionary: given)
+            let header = try SegmentHeader(bytes + [1, 2, 3], number: 7)
+            #expect(header.fields == fields)
             #expect(header.byteCount == bytes.count && header.dictionary?.inflated() == given?.bytes)
-            #expect(SegmentHeader(bytes, number: 8) == nil)
-            #expect(SegmentHeader(Array(bytes.dropLast()), number: 7) == nil)
+            #expect(throws: SegmentHeader.Fault.damaged) { try SegmentHeader(bytes, number: 8) }
+            #expect(throws: SegmentHeader.Fault.damaged) { try SegmentHeader(Array(bytes.dropLast()), number: 7) }
             for position in bytes.indices {
                 var changed = bytes
                 changed[position] ^= 0x11
-                #expect(SegmentHeader(changed, number: 7) == nil, "byte \(position)")
+                #expect(throws: SegmentHeader.Fault.damaged, "byte \(position)") {
+                    try SegmentHeader(changed, number: 7)
+                }
             }
+            var later = bytes
+            later[9] += 1
+            later.replaceSubrange(
+                4..<8,
+                with: withUnsafeBytes(of: later[8...].withUnsafeBytes({ Zlib.crc32($0) }).bigEndian, Array.init)
+            )
+            #expect(throws: SegmentHeader.Fault.unsupported(version: 4)) { try SegmentHeader(later, number: 7) }
         }
         #expect(dictionary.stored.count < 4_000)
         #expect(PresetDictionary.bytes(stored: dictionary.stored, byteCount: 9_000) == dictionary.bytes)

@@ -12,12 +12,13 @@ import Testing
         }
     }
 
-    /// The highest segment that a floor in the log names; 0 if there is no floor.
+    /// The highest segment before which everything is given up, as a floor or a header says; 0 if there is none.
     private static func lastFloor(_ path: String) throws -> UInt64 {
         let segments = try PackedStore(directory: path, create: false).current.reader.segments
         var last: UInt64 = 0
         for number in try segments.numbers() {
             guard let segment = try segments.segment(number) else { continue }
+            if let first = segment.header?.firstLiveSegment, first > 1 { last = max(last, UInt64(first)) }
             var scanner = SegmentScanner(segment, to: try segment.file.byteCount())
             while let step = try scanner.next() {
                 if case .record(let record, _) = step, record.kind == .floor { last = max(last, record.serial) }
@@ -196,7 +197,8 @@ import Testing
             }
             let former = fault.writeCount.load(ordering: .relaxed)
             #expect(try !store.remove(forKey: "key"))
-            #expect(fault.writeCount.load(ordering: .relaxed) == former + 1)
+            // The volume was full: room is asked for first.
+            #expect(fault.writeCount.load(ordering: .relaxed) == former + 2)
         }
     }
 

@@ -230,8 +230,6 @@ import Testing
     enum Loss: CaseIterable {
         /// There are other bytes after the last record.
         case damagedEnd
-        /// The index knows of records after the end of the last segment.
-        case missingEnd
         /// Another process without room for a removal wrote that over the entry's record.
         case removedInPlace
         /// Heads of records in the middle of the log.
@@ -241,7 +239,6 @@ import Testing
     private func lose(_ loss: Loss, of path: String) throws {
         switch loss {
         case .damagedEnd: try changeLastSegment(path) { $0 += [UInt8](repeating: 0xAB, count: 100) }
-        case .missingEnd: try changeLastSegment(path) { $0.removeLast($0.count * 9 / 10) }
         case .damagedHeads:
             try changeLastSegment(path) { bytes in
                 for place in bytes.indices[(bytes.count / 4)..<(bytes.count / 2)] { bytes[place] = 0xAB }

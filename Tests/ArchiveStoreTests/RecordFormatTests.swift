@@ -4,8 +4,11 @@ import Testing
 
 @testable import ArchiveStore
 
-/// The bytes of records, in the present format and in the former one.
+/// The bytes of records.
 @Suite struct RecordFormatTests {
+    private static let logSeed: UInt32 = 77
+    private let logSeed = Self.logSeed
+
     private static func attributes(using random: inout SeededGenerator) -> EntryAttributes {
         func date() -> Date {
             let seconds = Double.random(in: -1e10...1e10, using: &random)
@@ -32,38 +35,13 @@ import Testing
         at place: RecordPlace,
         dictionary: UInt32? = nil
     ) throws(RecordFault) -> Record {
-        try Record(verifying: bytes, at: place) { $0.hasSoundPayload(bytes, dictionary: dictionary) }
-    }
-
-    /// In the longest head, too, a flipped bit is found wherever it is.
-    @Test func aLongHeadIsRepaired() throws {
-        var random = SeededGenerator(seed: 1)
-        let key = random.bytes(StoreKey.largestByteCount)
-        var attributes = EntryAttributes(storedAt: .distantPast)
-        attributes.tags = (0..<100).map { "a tag that is \($0 + 100)" }.sorted()
-        var draft = try RecordDraft.entry(
-            key: key,
-            hash: 5,
-            attributes: attributes,
-            archiveByteCount: 1,
-            payloadBound: 9
-        ) { _ in
-            .init(isBare: false, byteCount: 9)
-        }
-        let place = RecordPlace(segment: 1, offset: 100)
-        draft.setPlace(place, isFirst: false, previous: nil)
-        let bytes = Self.bytes(of: draft)
-        try #require(bytes.count > 2_500)
-        for byte in [2, 16, 18, 30, 1_000, 1_200, bytes.count - 10] {
-            var changed = bytes
-            changed[byte] ^= 2
-            var patience = 0
-            #expect(Record(repairing: changed, at: place, patience: &patience)?.key == key, "byte \(byte)")
+        try Record(verifying: bytes, at: place, seed: Self.logSeed) {
+            $0.hasSoundPayload(bytes, dictionary: dictionary)
         }
     }
 
-    /// A record of any lengths reads back as it was written; each changed bit, missing byte and wrong place is noticed;
-    /// and a flipped bit of the head is found.
+    /// A record of any lengths reads back as it was written; each changed bit, missing byte, wrong place and other log is
+    /// noticed.
     @Test(arguments: seeds(0..<60)) func recordsComeBack(seed: Int) throws {
         var random = SeededGenerator(seed: seed)
         let key = random.bytes([1, 7, 127, 128, 1_024].randomElement(using: &random) ?? 1)
@@ -91,17 +69,16 @@ import Testing
             byteCount: .random(in: 0...(1 << 26), using: &random),
             hash: KeyDigest.shortened(hash: .random(in: 0...(.max), using: &random))
         )
-        let isFirst = Bool.random(using: &random)
         let expected = draft.byteCount
         // A record that could not be appended at one place gets another one.
         let former = RecordPlace(segment: 10, offset: 44)
-        draft.setPlace(former, isFirst: true, previous: PreviousRecord(byteCount: 1 << 24 - 1, hash: 1 << 48 - 1))
-        draft.setPlace(place, isFirst: isFirst, previous: previous)
+        draft.setPlace(former, seed: logSeed, previous: PreviousRecord(byteCount: 1 << 24 - 1, hash: 1 << 48 - 1))
+        draft.setPlace(place, seed: logSeed, previous: previous)
         let bytes = Self.bytes(of: draft)
         #expect(bytes.count == expected)
 
         let record = try Self.verified(bytes, at: place)
-        #expect(record.kind == .entry && record.isFirst == isFirst && record.byteCount == bytes.count)
+        #expect(record.kind == .entry && record.byteCount == bytes.count)
         #expect(record.key == key && record.attributes == attributes)
         #expect(record.archiveByteCount == archiveByteCount && record.payloadByteCount == payload.count)
         #expect(Array(bytes[record.headByteCount...]) == payload)
@@ -114,29 +91,27 @@ import Testing
             let bit = Int.random(in: 0..<bytes.count * 8, using: &random)
             changed[bit / 8] ^= 1 << (bit % 8)
             #expect(throws: RecordFault.self, "bit \(bit)") { try Self.verified(changed, at: place) }
-            guard bit / 8 < record.headByteCount else { continue }
-            var patience = 0
-            #expect(Record(repairing: changed, at: place, patience: &patience)?.key == key, "bit \(bit)")
         }
         let length = Int.random(in: 0..<bytes.count, using: &random)
         #expect(throws: RecordFault.incomplete) { try Self.verified(Array(bytes[..<length]), at: place) }
         let other = RecordPlace(segment: place.segment + 1, offset: place.offset)
-        #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: other) }
+        #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: other, seed: logSeed) }
+        #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: place, seed: logSeed + 1) }
 
         // Bytes that were damaged stay so where the record is moved to.
         if !payload.isEmpty {
             var damaged = bytes
             damaged[record.headByteCount + payload.count / 2] ^= 1
             var moved = try RecordDraft(moving: record, bytes: damaged, hash: 5)
-            moved.setPlace(place, isFirst: isFirst, previous: previous)
+            moved.setPlace(place, seed: logSeed, previous: previous)
             #expect(throws: RecordFault.damaged) { try Self.verified(Self.bytes(of: moved), at: place) }
-            #expect(try Record(head: Self.bytes(of: moved), at: place).serial == record.serial)
+            #expect(try Record(head: Self.bytes(of: moved), at: place, seed: logSeed).serial == record.serial)
         }
 
-        let head = record.headAsRemoval(bytes, at: place)
+        let head = record.headAsRemoval(bytes, at: place, seed: logSeed)
         let removed = try Self.verified(head + bytes[head.count...], at: place)
         #expect(removed.kind == .removal && removed.key == key && removed.byteCount == bytes.count)
-        #expect(removed.isFirst == isFirst && removed.previousHash == previous.hash)
+        #expect(removed.previousHash == previous.hash)
     }
 
     /// Any bytes are a record or none: nothing traps, and no length is taken for more than there is.
@@ -154,10 +129,10 @@ import Testing
                 let head = try? RecordHead(UnsafeRawBufferPointer(bytes), at: place)
                 guard let head, head.byteCount <= bytes.count else { return }
                 let part = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[..<head.byteCount])
-                ByteWriter(bytes).store(Record.checksum(part, at: place), at: 2)
+                ByteWriter(bytes).store(Record.checksum(part, at: place, seed: logSeed), at: 2)
             }
             if let record = try? Self.verified(bytes, at: place) { #expect(record.byteCount == bytes.count) }
-            _ = try? Record(head: bytes, at: place)
+            _ = try? Record(head: bytes, at: place, seed: logSeed)
         }
     }
 
@@ -185,20 +160,13 @@ import Testing
         let kinds: [Record.Kind] = [.removal, .loss, .floor, .seal]
         let serials = [place.serial, 1 << 40, 12, place.serial]
         for index in drafts.indices {
-            drafts[index].setPlace(place, isFirst: false, previous: nil)
+            drafts[index].setPlace(place, seed: logSeed, previous: nil)
             let bytes = Self.bytes(of: drafts[index])
             let record = try Self.verified(bytes, at: place)
             #expect(record.kind == kinds[index] && record.serial == serials[index])
             #expect(bytes.count <= Record.largestFieldsByteCount + record.key.count)
             #expect(bytes.count >= Record.leastByteCount)
-            #expect(Record.isNearlySeal(bytes) == (kinds[index] == .seal))
-            guard kinds[index] == .seal else { continue }
-            #expect(bytes.count == Record.leastByteCount)
-            for byte in bytes.indices {
-                var changed = bytes
-                changed[byte] ^= 0xff
-                #expect(Record.isNearlySeal(changed))
-            }
+            if kinds[index] == .seal { #expect(bytes.count == Record.leastByteCount) }
         }
     }
 
@@ -218,7 +186,7 @@ import Testing
             dictionary: dictionary,
             compression: .automatic
         )
-        draft.setPlace(place, isFirst: false, previous: nil)
+        draft.setPlace(place, seed: logSeed, previous: nil)
         let bytes = Self.bytes(of: draft)
         let record = try Self.verified(bytes, at: place, dictionary: dictionary.identifier)
         #expect(record.isBare && record.archiveByteCount == archive.count)
@@ -237,122 +205,8 @@ import Testing
             }
         }
         var moved = try RecordDraft(moving: record, bytes: bytes, hash: 1)
-        moved.setPlace(place, isFirst: false, previous: nil)
+        moved.setPlace(place, seed: logSeed, previous: nil)
         let again = try Self.verified(Self.bytes(of: moved), at: place, dictionary: dictionary.identifier)
         #expect(again.isBare && again.serial == place.serial)
-    }
-
-    // MARK: The former format
-
-    /// The bytes of a record of the former format, written by its description alone.
-    private static func former(
-        _ kind: UInt8,
-        key: [UInt8],
-        payload: [UInt8],
-        archiveByteCount: Int,
-        at place: RecordPlace,
-        previous: (byteCount: Int, hash: UInt64),
-        serial: UInt64
-    ) -> [UInt8] {
-        var rest: [UInt8] = []
-        rest.append(bigEndian: payload.withUnsafeBytes { Zlib.crc32($0) })
-        rest += [kind, place.offset == 36 ? 1 : 0]
-        rest.append(bigEndian: UInt16(key.count))
-        rest.append(bigEndian: UInt32(0))
-        rest.append(bigEndian: UInt32(payload.count))
-        rest.append(bigEndian: UInt32(archiveByteCount))
-        rest.append(bigEndian: UInt32(previous.byteCount))
-        rest.append(bigEndian: previous.hash)
-        rest.append(bigEndian: serial)
-        rest.append(bigEndian: 100.0.bitPattern)
-        rest.append(bigEndian: Double.infinity.bitPattern)
-        rest += key
-        var salt: [UInt8] = []
-        salt.append(bigEndian: place.segment)
-        salt.append(bigEndian: place.offset)
-        let checked = salt + rest
-        var bytes: [UInt8] = []
-        bytes.append(bigEndian: UInt32(0x5443_5052))
-        bytes.append(bigEndian: checked.withUnsafeBytes { Zlib.crc32($0) })
-        return bytes + rest + payload
-    }
-
-    /// A segment of the former format is read, its losses are noticed, and compacting rewrites it.
-    @Test func theFormerFormatIsRead() throws {
-        try withTemporaryDirectory(inMemory: true) { path in
-            do { try PackedStore(directory: path, create: true).save([0], forKey: "old") }
-            for name in try FileManager.default.contentsOfDirectory(atPath: path) where name != "format" {
-                try FileManager.default.removeItem(atPath: path + "/" + name)
-            }
-            var segment = SegmentHeader.bytes(number: 1, begunAt: 0, dictionary: nil)
-            var previous: (byteCount: Int, hash: UInt64) = (0, 0)
-            var serial: UInt64 = 1
-            func add(kind: UInt8, _ key: String, _ archive: [UInt8]?) {
-                var payload: [UInt8] = []
-                if let archive {
-                    payload = [UInt8](repeating: 0, count: StoredBlocks.byteCount(for: archive.count))
-                    payload.withUnsafeMutableBytes { output in
-                        archive.withUnsafeBytes { _ = StoredBlocks.write($0, into: output) }
-                    }
-                }
-                let bytes = Self.former(
-                    kind,
-                    key: Array(key.utf8),
-                    payload: payload,
-                    archiveByteCount: archive?.count ?? 0,
-                    at: RecordPlace(segment: 1, offset: UInt32(segment.count)),
-                    previous: previous,
-                    serial: serial
-                )
-                segment += bytes
-                // All 64 bits of the hash, as they were written.
-                previous = (bytes.count, kind == 4 ? 0 : KeyDigest(hashing: key).high)
-                serial += 1
-            }
-            add(kind: 1, "one", [1])
-            add(kind: 1, "two", [2])
-            add(kind: 1, "one", [3])
-            let damaged = segment.count + 70
-            add(kind: 1, "two", [4])
-            add(kind: 1, "three", [5])
-            add(kind: 2, "one", nil)
-            add(kind: 1, "four", [6])
-            let file = path + "/" + Segment.fileName(1)
-            try writeFile(segment, file)
-            func values() throws -> [String: [UInt8]] {
-                let store = try PackedStore(directory: path, create: false)
-                defer { store.finishUpkeep() }
-                var values: [String: [UInt8]] = [:]
-                for key in ["one", "two", "three", "four", "new"] {
-                    do { values[key] = try store.fetch(forKey: key)?.archive } catch { values[key] = [255] }
-                }
-                return values
-            }
-            let expected: [String: [UInt8]] = ["two": [4], "three": [5], "four": [6]]
-            #expect(try values() == expected)
-
-            // A new index takes the damaged record's key from its successor.
-            try? FileManager.default.removeItem(atPath: path + "/index")
-            segment[damaged] ^= 0xff
-            try writeFile(segment, file)
-            #expect(try values() == ["two": [255], "three": [5], "four": [6]])
-            try? FileManager.default.removeItem(atPath: path + "/index")
-            segment[damaged] ^= 0xff
-            try writeFile(segment, file)
-
-            do {
-                let store = try PackedStore(directory: path, create: false)
-                try store.save([7], forKey: "new")
-                try store.compact()
-                store.finishUpkeep()
-                try store.close()
-            }
-            let former: [UInt8] = [0x54, 0x43, 0x50, 0x52]
-            for name in try FileManager.default.contentsOfDirectory(atPath: path) where name.hasSuffix(".segment") {
-                let bytes = try readFile(path + "/" + name)
-                #expect(!bytes.indices.dropLast(3).contains { Array(bytes[$0..<($0 + 4)]) == former }, "\(name)")
-            }
-            #expect(try values() == expected.merging(["new": [7]]) { $1 })
-        }
     }
 }

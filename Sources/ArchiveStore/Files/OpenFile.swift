@@ -125,6 +125,18 @@ struct OpenFile: ~Copyable {
         }
     }
 
+    /// Gives the file the blocks of a part of it, behind its end too: to write there needs no more room then. Does nothing
+    /// where the file system cannot do so.
+    func allocateAhead(_ range: Range<Int>) throws(SystemError) {
+        do throws(SystemError) {
+            _ = try layer.call(.allocateAhead(descriptor, range), name) {
+                allocate_ahead(descriptor, Int64(range.lowerBound), Int64(range.count))
+            }
+        } catch {
+            guard error.isUnsupported else { throw error }
+        }
+    }
+
     /// Writes all of `bytes`.
     func write(_ bytes: [UInt8]) throws(SystemError) {
         try writeAll(bytes) { bytes, _ throws(SystemError) in try write(bytes) }

@@ -25,6 +25,8 @@ enum SystemCall: @unchecked Sendable {
     case punchHole(Open, Range<Int>)
     case nextData(Open, from: Int)
     case allocate(Open, byteCount: Int)
+    /// Its length stays.
+    case allocateAhead(Open, Range<Int>)
     case synchronize(Open, onlyData: Bool)
     case lock(Open, flags: Int32)
     case unlock(Open)
@@ -48,7 +50,7 @@ enum SystemCall: @unchecked Sendable {
         case .makeDirectory: .makeDirectory
         case .status, .statusOfName, .extent, .byteCount, .freeSpace: .status
         case .read, .nextData: .read
-        case .write, .truncate, .punchHole, .allocate: .write
+        case .write, .truncate, .punchHole, .allocate, .allocateAhead: .write
         case .synchronize: .synchronize
         case .lock, .lockByte: .lock
         case .unlock: .unlock
@@ -68,4 +70,6 @@ protocol SimulatedWorld: Sendable {
     /// In nanoseconds, as ``CoarseClock`` gives it.
     var now: UInt64 { get }
     func randomNumber() -> UInt64
+    /// See ``BootIdentity``.
+    var boot: UInt64 { get }
 }

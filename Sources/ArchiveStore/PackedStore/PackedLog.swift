@@ -132,6 +132,7 @@ final class PackedLog: Sendable {
             reader: reader,
             file: opened.log.snapshot,
             reserve: reserve,
+            commits: commits,
             isDurable: settings.isDurable
         )
     }
@@ -231,6 +232,9 @@ final class PackedLog: Sendable {
     func keepUp() {
         bestEffort("a save that needs the room makes it, or reports the error") { () throws(StoreError) in
             try space.keepHeadroom()
+        }
+        bestEffort("the process that begins the next segment waits, or tells the error") { () throws(StoreError) in
+            if let number = tail.number { try commits.cover(before: number) }
         }
         bestEffort("later upkeep tries again") { () throws(StoreError) in
             // The snapshot gets a copy of the dictionary, so that no byte that many entries need is in one place only.

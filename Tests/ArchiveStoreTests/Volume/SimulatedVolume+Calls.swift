@@ -38,7 +38,8 @@ extension SimulatedVolume {
         case .nextData(let file, let offset):
             guard let id = opens[file]?.inode, let inode = inodes[id] else { return .failed(EBADF) }
             return inode.nextData(from: offset).map(Outcome.done) ?? .failed(ENXIO)
-        case .allocate(let file, let count): return allocate(file, count)
+        case .allocate(let file, let count): return allocate(file, 0..<count, keepsLength: false)
+        case .allocateAhead(let file, let range): return allocate(file, range, keepsLength: true)
         case .synchronize(let file, _): return synchronize(file, fails: failedWait)
         case .lock(let file, let flags): return lock(file, flags)
         case .unlock(let file):
@@ -150,11 +151,11 @@ extension SimulatedVolume {
         return .done(count)
     }
 
-    private func allocate(_ file: Int32, _ count: Int) -> Outcome {
+    private func allocate(_ file: Int32, _ range: Range<Int>, keepsLength: Bool) -> Outcome {
         guard let id = opens[file]?.inode, let inode = inodes[id] else { return .failed(EBADF) }
-        let missing = Self.blocks(of: 0..<count).count { !inode.blocks.contains($0) }
+        let missing = Self.blocks(of: range).count { !inode.blocks.contains($0) }
         if missing > freeBlockCount { return .failed(ENOSPC) }
-        return change(file) { $0.allocate(count) }
+        return change(file) { $0.allocate(range, keepsLength: keepsLength) }
     }
 
     private func change(_ file: Int32, _ body: (inout Inode) -> Void) -> Outcome {

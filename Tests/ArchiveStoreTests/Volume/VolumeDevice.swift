@@ -99,9 +99,9 @@ extension SimulatedVolume.Inode {
         }
     }
 
-    mutating func allocate(_ count: Int) {
-        blocks.formUnion(SimulatedVolume.blocks(of: 0..<count))
-        if count > bytes.count { note(.truncate(to: count)) }
+    mutating func allocate(_ range: Range<Int>, keepsLength: Bool) {
+        blocks.formUnion(SimulatedVolume.blocks(of: range))
+        if !keepsLength, range.upperBound > bytes.count { note(.truncate(to: range.upperBound)) }
     }
 
     func nextData(from offset: Int) -> Int? {

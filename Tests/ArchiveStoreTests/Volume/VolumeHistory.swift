@@ -43,6 +43,8 @@ struct VolumeHistory {
     var isInterleaved = false
     /// Whether a store that a reader opens is not made for that.
     var readersOnlyRead = false
+    /// Whether each change is judged as if it had been made under `.power`, which it need not be: a law that does not hold.
+    var isJudgedAsDurable = false
     /// The steps that come before, one after another.
     var before: [Step] = []
     var steps: [Step] = []

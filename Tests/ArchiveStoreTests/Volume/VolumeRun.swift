@@ -256,7 +256,9 @@ final class VolumeRun: @unchecked Sendable {
 
     private func isAlive(_ actor: VolumeStage.Actor) -> Bool { stage.hasPower && !actor.isDead }
 
-    private func isDurable(_ actor: VolumeStage.Actor) -> Bool { history.durabilities[actor.number] == .power }
+    private func isDurable(_ actor: VolumeStage.Actor) -> Bool {
+        history.isJudgedAsDurable || history.durabilities[actor.number] == .power
+    }
 
     private func perform(_ action: VolumeHistory.Action, _ actor: VolumeStage.Actor) {
         switch action {

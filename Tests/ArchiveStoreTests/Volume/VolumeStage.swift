@@ -319,7 +319,8 @@ final class VolumeStage: @unchecked Sendable {
     private func isMeant(_ event: Event, _ call: FileLayer.Call) -> Bool {
         switch (event, call.system) {
         case (.fail, .unlock), (.fail, .close), (.fail, .closeList), (.fail, .changeOwner): false
-        case (.failFromHere(let number), .write), (.failFromHere(let number), .allocate):
+        case (.failFromHere(let number), .write), (.failFromHere(let number), .allocate),
+            (.failFromHere(let number), .allocateAhead):
             number == ENOSPC || number == EIO
         case (.failFromHere, .makeFile), (.failFromHere, .makeDirectory): true
         case (.failFromHere, _): false
@@ -379,5 +380,6 @@ private struct StageWorld: SimulatedWorld {
     let process: Int
 
     var now: UInt64 { stage.now }
+    var boot: UInt64 { UInt64(stage.volume.device) }
     func randomNumber() -> UInt64 { stage.randomNumber() }
 }

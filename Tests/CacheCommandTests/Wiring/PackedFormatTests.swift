@@ -19,12 +19,14 @@ import Testing
         import glob, json, plistlib, struct, sys, zlib
         place, export = sys.argv[1:]
         entries, dictionaries, previous, floor = {}, {}, (0, None), 0
+        form = '>4sIHxxII16xII24xIII'
         for path in sorted(glob.glob(place + '/*.segment')):
             data = open(path, 'rb').read()
-            magic, checksum, version, number, begun, most, name, size = struct.unpack_from('>4sIHxxIdIII', data)
-            assert (magic, version, checksum) == (b'TCPS', 2, zlib.crc32(data[8:36 + size]))
+            magic, checksum, version, number, seed, end, first, most, name, size = struct.unpack_from(form, data)
+            assert (magic, version, checksum) == (b'TCPS', 3, zlib.crc32(data[8:80 + size]))
+            assert previous[1] is None or end == ended and first <= number
             assert path.endswith('%08x.segment' % number)
-            dictionary, at = zlib.decompress(data[36:36 + size]) if size else b'', 36 + size
+            dictionary, at = zlib.decompress(data[80:80 + size]) if size else b'', 80 + size
             assert len(dictionary) == most
             if size: assert zlib.adler32(dictionary) == name
             def length():
@@ -41,7 +43,7 @@ import Testing
             while at < len(data):
                 magic, head, flags = struct.unpack_from('>2sIB', data, at)
                 before, spot = int.from_bytes(data[at + 13:at + 16], 'big'), at + 16
-                kind, first = flags & 7, at == 36 + size
+                kind = flags & 7
                 key, payload, more, expires, serial = length(), 0, 0, None, number << 32 | at
                 if kind in (1, 6):
                     body, early = take('>I'), take('B')
@@ -51,27 +53,28 @@ import Testing
                     if flags & 32: more = length()
                 if flags & 64: serial = length() << 32 | length()
                 start = spot + key + more
-                assert magic == b'\\xf5\\x32' and bool(flags & 8) == first
-                assert head == zlib.crc32(data[at + 6:start], zlib.crc32(struct.pack('>II', number, at)))
+                assert magic == b'\\xf5\\x32'
+                assert head == zlib.crc32(data[at + 6:start], zlib.crc32(struct.pack('>II', number, at), seed))
                 assert previous[1] is None or before == previous[0] & 0xffffff
                 text = data[spot:spot + key].decode()
                 if kind == 1:
                     salt = zlib.crc32(struct.pack('>I', name)) if flags & 128 else 0
                     assert body == zlib.crc32(data[start:start + payload], salt) and expires > stored
-                    form = zlib.decompressobj(-15 if flags & 128 else 15, zdict=dictionary)
-                    archive = form.decompress(data[start:start + payload])
+                    stream = zlib.decompressobj(-15 if flags & 128 else 15, zdict=dictionary)
+                    archive = stream.decompress(data[start:start + payload])
                     assert len(archive) == size_before and plistlib.loads(archive)['$archiver'] == 'NSKeyedArchiver'
                     entries[text] = (archive, stored, expires)
                 elif kind in (2, 6): entries.pop(text, None)
                 elif kind == 3: floor = serial
                 else: assert kind == 4
                 previous, at = (start + payload - at, text), start + payload
+            ended = at
         *lines, end = [json.loads(line) for line in open(export + '/index.ndjson', encoding='utf-8')][1:]
         assert end == {'end': len(lines)}
         assert {line['key'] for line in lines} == set(entries) and len(lines) == int(open(export + '/count').read())
         for line in lines:
             assert open(export + '/' + line['file'], 'rb').read() == entries[line['key']][0]
-        assert any(open(path, 'rb').read(36)[24:28] != bytes(4) for path in glob.glob(place + '/*.segment'))
+        assert any(open(path, 'rb').read(80)[68:72] != bytes(4) for path in glob.glob(place + '/*.segment'))
         """
 
     @Test("A program that knows the documentation only reads what is there")

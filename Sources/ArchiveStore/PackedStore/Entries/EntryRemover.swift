@@ -179,7 +179,7 @@ final class EntryRemover: Sendable {
         if !isLimited { try log.snapshot.remove() }
         tail.hide()
         try attempt("removing an entry", reader.segments.path(number)) { () throws(SystemError) in
-            let head = found.record.headAsRemoval(found.bytes, at: slot.place)
+            let head = found.record.headAsRemoval(found.bytes, at: slot.place, seed: segment.seed)
             try segment.file.write(head, at: Int(slot.place.offset))
         }
         bestEffort("the entry is removed, whether the hole gives room or not") { () throws(SystemError) in

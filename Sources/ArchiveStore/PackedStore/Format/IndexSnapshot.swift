@@ -4,12 +4,13 @@ import Foundation
 ///
 ///      0   4  magic              54 43 50 49, "TCPI"
 ///      4   4  checksum           CRC-32 of bytes 8 to the first part
-///      8   2  version            UInt16, 2
+///      8   2  version            UInt16, 3
 ///     10   2  dictionaries       UInt16, N, their number
 ///     12   8  position           UInt32 segment, UInt32 offset: later records may or may not be in here
 ///     20   4  previous length    UInt32, of the record before the position
 ///     24   8  previous hash      of its key
-///     32 12·256 parts            UInt32 number of slots, UInt32 their bytes, UInt32 CRC-32 of these
+///     32   8  identity           of the position's segment
+///     40 12·256 parts            UInt32 number of slots, UInt32 their bytes, UInt32 CRC-32 of these
 ///          …  dictionaries       UInt32 length, UInt32 length of the zlib stream, and this, N times
 ///          …  slots              part after part, see `IndexPart`
 ///
@@ -18,14 +19,16 @@ import Foundation
 final class IndexSnapshot: Sendable {
     static let fileName = "index"
     static let magic: UInt32 = 0x5443_5049
-    private static let version: UInt16 = 2
-    private static let fixedByteCount = 32
+    private static let version: UInt16 = 3
+    private static let fixedByteCount = 40
     private static let partHeadByteCount = 12
     private static let directoryByteCount = fixedByteCount + partHeadByteCount * PackedIndex.partCount
     private static let mostDictionaries = 64
 
     let position: RecordPlace
     let previous: PreviousRecord?
+    /// The identity of the position's segment.
+    let segmentIdentity: UInt64
     /// Copies of the segments' dictionaries, which are not inflated before one is needed.
     let dictionaries: [StoredDictionary]
     private let file: OpenFile
@@ -53,6 +56,7 @@ final class IndexSnapshot: Sendable {
         previous =
             previousByteCount == 0
             ? nil : PreviousRecord(byteCount: previousByteCount, hash: fields.number(at: 24))
+        segmentIdentity = fields.number(at: 32)
         var parts: [(count: Int, byteCount: Int, checksum: UInt32, offset: Int)] = []
         var offset = header.count
         for part in 0..<PackedIndex.partCount {
@@ -185,6 +189,7 @@ final class IndexSnapshot: Sendable {
     struct Position: Sendable {
         let place: RecordPlace
         let previous: PreviousRecord?
+        let segmentIdentity: UInt64
     }
 
     /// About how many bytes of parts are written by one call of the system.
@@ -215,6 +220,7 @@ final class IndexSnapshot: Sendable {
         header.append(bigEndian: position.place.offset)
         header.append(bigEndian: UInt32(clamping: position.previous?.byteCount ?? 0))
         header.append(bigEndian: position.previous?.hash ?? 0)
+        header.append(bigEndian: position.segmentIdentity)
         var offset = directoryByteCount + dictionaryBytes.count
         var pending: [UInt8] = []
         for part in 0..<PackedIndex.partCount {

@@ -3,10 +3,11 @@ import Foundation
 /// One piece of a segment: an entry, or something that happened to entries.
 ///
 ///      0  2  magic              F5 32
-///      2  4  head checksum      CRC-32 of the record's place (UInt32 segment, UInt32 offset), then of bytes 6 to the
-///                               payload: a copy of a record at another place does not match
-///      6  1  kind and flags     see `Kind`; 8: the segment's first record; 16: expires; 32: has attributes; 64: has a
-///                               serial; 128: the payload is bare
+///      2  4  head checksum      CRC-32, begun with the log's seed, of the record's place (UInt32 segment, UInt32
+///                               offset), then of bytes 6 to the payload: a copy of a record at another place, or from
+///                               another log, does not match
+///      6  1  kind and flags     see `Kind`; 16: expires; 32: has attributes; 64: has a serial; 128: the
+///                               payload is bare
 ///      7  6  previous hash      of the key of the record before this one; a floor's or a loss's is its serial
 ///     13  3  previous length    of the whole record before this one, its last 24 bits
 ///      …     key length         K
@@ -27,8 +28,6 @@ import Foundation
 /// Numbers are big-endian, lengths of variable length as `[UInt8].append(variableLength:)` writes them. Each record
 /// describes the one before it. So if one is damaged, the hash of the lost entry's key is known, and an older entry for
 /// the same key is not taken for the latest.
-///
-/// Records of the former format, ``FormerRecord``, are read as well, and written anew in this one with their segment.
 struct Record {
     /// The most bytes of a head but for key and attributes; all of a record without a key.
     static let largestFieldsByteCount = 64
@@ -50,7 +49,6 @@ struct Record {
 
     /// `nil`: a kind that this version does not know, and leaves alone.
     let kind: Kind?
-    let isFirst: Bool
     /// Whether the payload lacks the header and the trailer of a zlib stream.
     let isBare: Bool
     /// The bytes of the head before the key.
@@ -68,7 +66,6 @@ struct Record {
     /// - Throws: `.damaged` for values that no store writes, though the checksum is correct.
     init(_ head: RecordHead, key: [UInt8], attributes bytes: ArraySlice<UInt8>) throws(RecordFault) {
         kind = head.kind
-        isFirst = head.isFirst
         isBare = head.isBare
         fieldsByteCount = head.fieldsByteCount
         attributesByteCount = head.attributesByteCount

@@ -197,13 +197,12 @@ struct RecordDraft: Sendable {
 
     /// Gives the record its place.
     ///
-    /// - Parameter previous: the record before it in the segment, or in the former one; `nil` if there is none.
-    mutating func setPlace(_ place: RecordPlace, isFirst: Bool, previous: PreviousRecord?) {
+    /// - Parameters:
+    ///   - seed: the log's.
+    ///   - previous: the record before it in the segment, or in the former one; `nil` if there is none.
+    mutating func setPlace(_ place: RecordPlace, seed: UInt32, previous: PreviousRecord?) {
         content.start.withUnsafeMutableBytes { output in
             let fields = ByteWriter(output)
-            // The record may have had another place, where it could not be written.
-            let flags = output[RecordHead.kindOffset] & ~RecordHead.firstFlag
-            output[RecordHead.kindOffset] = isFirst ? flags | RecordHead.firstFlag : flags
             let hash = previous?.hash ?? 0
             fields.store(UInt16(truncatingIfNeeded: hash >> 32), at: 7)
             fields.store(UInt32(truncatingIfNeeded: hash), at: 9)
@@ -211,7 +210,7 @@ struct RecordDraft: Sendable {
             fields.store(UInt8(truncatingIfNeeded: byteCount >> 16), at: 13)
             fields.store(UInt16(truncatingIfNeeded: byteCount), at: 14)
             let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<headByteCount])
-            fields.store(Record.checksum(head, at: place), at: 2)
+            fields.store(Record.checksum(head, at: place, seed: seed), at: RecordHead.checksumOffset)
         }
     }
 }

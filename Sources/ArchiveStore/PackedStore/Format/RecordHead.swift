@@ -3,18 +3,17 @@ struct RecordHead {
     /// Of an entry that was turned into a removal where it stands: it keeps an entry's fields.
     static let removedEntryKind: UInt8 = 6
     static let kindMask: UInt8 = 7
-    static let firstFlag: UInt8 = 8
     static let expiresFlag: UInt8 = 16
     static let attributesFlag: UInt8 = 32
     static let serialFlag: UInt8 = 64
     static let bareFlag: UInt8 = 128
 
+    static let checksumOffset = 2
     static let kindOffset = 6
     /// Bytes before the length of the key.
     static let startByteCount = 16
 
     var kind: Record.Kind?
-    var isFirst = false
     var isBare = false
     var previousHash: UInt64 = 0
     var previousByteCount: UInt32 = 0
@@ -42,7 +41,6 @@ struct RecordHead {
         let flags = bytes[Self.kindOffset]
         let kind = flags & Self.kindMask
         self.kind = kind == Self.removedEntryKind ? .removal : Record.Kind(rawValue: kind)
-        isFirst = flags & Self.firstFlag != 0
         isBare = flags & Self.bareFlag != 0
         previousHash = KeyDigest.shortened(hash: start.number(at: 5) & (1 << KeyDigest.hashBitCount - 1))
         previousByteCount = start.number(at: 12) & Record.previousByteCountMask

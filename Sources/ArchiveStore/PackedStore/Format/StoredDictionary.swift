@@ -4,8 +4,6 @@ struct StoredDictionary: Hashable, Sendable {
     let bytes: [UInt8]
     /// The bytes of the dictionary itself.
     let byteCount: Int
-    /// Whether `bytes` is a zlib stream; in segments of version 1 it is the dictionary itself.
-    var isDeflated = true
 
     /// By the stream's checksum, which tells dictionaries apart as well as all bytes do.
     func hash(into hasher: inout Hasher) {
@@ -14,7 +12,5 @@ struct StoredDictionary: Hashable, Sendable {
     }
 
     /// The dictionary; `nil` if the bytes are none of such a length.
-    func inflated() -> [UInt8]? {
-        isDeflated ? PresetDictionary.bytes(stored: bytes, byteCount: byteCount) : bytes
-    }
+    func inflated() -> [UInt8]? { PresetDictionary.bytes(stored: bytes, byteCount: byteCount) }
 }

@@ -5,6 +5,7 @@ final class SnapshotWriter: Sendable {
     private let reader: RecordReader
     private let file: SnapshotFile
     private let reserve: ReserveFile
+    private let commits: GroupCommit
     private let isDurable: Bool
 
     init(
@@ -13,6 +14,7 @@ final class SnapshotWriter: Sendable {
         reader: RecordReader,
         file: SnapshotFile,
         reserve: ReserveFile,
+        commits: GroupCommit,
         isDurable: Bool
     ) {
         self.folder = folder
@@ -20,6 +22,7 @@ final class SnapshotWriter: Sendable {
         self.reader = reader
         self.file = file
         self.reserve = reserve
+        self.commits = commits
         self.isDurable = isDurable
     }
 
@@ -61,6 +64,8 @@ final class SnapshotWriter: Sendable {
         do throws(StoreError) {
             // Parts that could not be loaded seemed to be empty.
             guard reader.status.isIndexComplete else { throw file.incomplete() }
+            // A process that opens the log after a power failure takes the records that it names for whole.
+            try commits.synchronizeAlways()
             // Of a log that was replaced or made shorter meanwhile, it would be taken for the other one's.
             try lock.withExclusiveLog(waits: waits) { _ throws(StoreError) in
                 try file.replace(with: draft.name, of: session)

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 
 /// Group commit: the part of the log known to be on the device, and the callers that wait for more.
 ///
@@ -6,15 +7,15 @@ import Dispatch
 /// The others wait, and are woken all at once. Callers just served usually save again, so the next leader waits briefly
 /// for them; otherwise each write to the device would serve only half of them.
 ///
-/// Does nothing unless the store is durable.
+/// Saves and removals wait only if the store is durable.
 final class GroupCommit: Sendable {
     private struct State: Sendable {
         /// All records before this place are on the device.
         var end = RecordPlace(segment: 0, offset: 0)
         /// Records between these places may never be on the device.
         var failure: (start: RecordPlace, end: RecordPlace, error: StoreError)?
-        /// Whether the names of all segments are on the device.
-        var hasNames = false
+        /// All segments before the one with this number are on the device, and the names of all that there were then.
+        var firstUncovered: UInt32 = 0
 
         /// Whether there is a leader.
         var isBusy = false
@@ -68,30 +69,23 @@ final class GroupCommit: Sendable {
     /// Waits until all records appended so far are on the device, if the store is durable.
     func synchronize() throws(StoreError) { try synchronize(upTo: tail.end, isSaver: false) }
 
-    /// As above, but regardless of earlier failures: the callers that appended those records were told.
-    func synchronizeAnew() throws(StoreError) { try synchronize(upTo: nil, isSaver: false) }
+    /// Waits until all records appended so far are on the device, whatever the durability, and regardless of earlier failures:
+    /// the callers that appended those records were told.
+    func synchronizeAlways() throws(StoreError) { try synchronize(upTo: nil, isSaver: false, always: true) }
 
-    private func synchronize(upTo end: RecordPlace?, isSaver: Bool) throws(StoreError) {
-        guard isDurable else { return }
+    private func synchronize(upTo end: RecordPlace?, isSaver: Bool, always: Bool = false) throws(StoreError) {
+        guard isDurable || always else { return }
         guard try takeTurn(upTo: end, isSaver: isSaver) else { return }
         defer { endTurn(isSaver: isSaver) }
         guard let latest = tail.current else { return }
         let latestEnd = RecordPlace(segment: latest.segment.number, offset: UInt32(clamping: latest.end))
-        // The follower of the log calls `forgetNames()` before another segment that it finds is the tail.
-        let hasNames = commits.withLock { commits in
-            defer { commits.hasNames = true }
-            return commits.hasNames
-        }
         let start = DispatchTime.now().uptimeNanoseconds
         do throws(SystemError) {
-            // Other processes may not have waited for the names of segments that they began.
-            if !hasNames { try folder.root.synchronize() }
-            // Earlier segments were synchronized when they were sealed, or when their seals were found.
+            try coverInTurn(before: latest.segment.number)
             try latest.segment.file.synchronizeData()
         } catch {
             // The system may drop data that it could not write, so a retry would prove nothing. That may include
-            // records that were appended meanwhile. The tail is still the same: its seal would have waited for this
-            // turn.
+            // records that were appended meanwhile.
             throw fail(error, in: latest.segment, upTo: tail.end)
         }
         let duration = DispatchTime.now().uptimeNanoseconds - start
@@ -99,6 +93,38 @@ final class GroupCommit: Sendable {
             commits.end = max(commits.end, latestEnd)
             commits.duration = Int(duration)
         }
+    }
+
+    /// Notes the last segment of a log that was opened: of those before it, only the one just before may not be on the device.
+    func noteOpened(last number: UInt32) {
+        commits.withLock { $0.firstUncovered = max($0.firstUncovered, number - min(number, 1)) }
+    }
+
+    /// Waits until all segments before one are on the device, whatever the durability, and the names of all that there are.
+    ///
+    /// So a power failure can only take what was written to the last two segments.
+    func cover(before number: UInt32) throws(StoreError) {
+        if commits.withLock({ $0.firstUncovered }) >= number { return }
+        guard try takeTurn(upTo: nil, isSaver: false) else { return }
+        defer { endTurn(isSaver: false) }
+        do throws(SystemError) {
+            try coverInTurn(before: number)
+        } catch {
+            throw StoreError(error, path: segments.path(number), action: "waiting for a segment")
+        }
+    }
+
+    private func coverInTurn(before number: UInt32) throws(SystemError) {
+        let first = commits.withLock { $0.firstUncovered }
+        if first >= number { return }
+        for number in max(first, 1)..<number {
+            let found = Result { () throws(StoreError) in try segments.segment(number) }
+            guard case .success(let segment) = found else { throw SystemError(number: EIO) }
+            // One that was given up needs no wait.
+            try segment?.file.synchronizeData()
+        }
+        try folder.root.synchronize()
+        commits.withLock { $0.firstUncovered = max($0.firstUncovered, number) }
     }
 
     /// Waits until a segment is on the device, up to where it ends, if the store is durable.
@@ -114,24 +140,6 @@ final class GroupCommit: Sendable {
             let place = RecordPlace(segment: segment.number, offset: UInt32(clamping: end))
             throw fail(error, in: segment, upTo: place)
         }
-    }
-
-    /// Waits until the names of all segments are on the device, if the store is durable.
-    func synchronizeNames() throws(StoreError) {
-        guard isDurable else { return }
-        guard try takeTurn(upTo: nil, isSaver: false) else { return }
-        defer { endTurn(isSaver: false) }
-        do {
-            try folder.root.synchronize()
-        } catch {
-            forgetNames()
-            throw StoreError(error, path: folder.path, action: "waiting for a segment's name")
-        }
-    }
-
-    /// Notes that other processes began segments whose names may not be on the device.
-    func forgetNames() {
-        commits.withLock { $0.hasNames = false }
     }
 
     /// Waits until the removals of some keys, which were appended up to a place, are on the device, if the store is durable.
@@ -164,7 +172,6 @@ final class GroupCommit: Sendable {
             // Some callers that the former failure concerns may not have asked yet.
             let former = commits.failure
             commits.failure = (former?.start ?? commits.end, max(end, former?.end ?? end), failure)
-            commits.hasNames = false
         }
         return failure
     }

@@ -1,35 +1,32 @@
 import Foundation
 
 /// Applies the records that other processes have appended to a log, and all records when the log is opened.
+///
+/// Bytes that were once in a segment stay as they are, and a segment only becomes longer while it has its name. So records
+/// are read once. Bytes behind the last record may be one that is being written, or the rest of a process that was killed:
+/// the next one that changes the log begins another segment then, whose header tells where the records end.
 struct LogFollower: Sendable {
-    /// The part that could not be read at the end of a segment that is not the last.
-    private enum SegmentGap {
-        case seal
-        case records
-    }
-
     private let segments: SegmentTable
     private let tail: LogTail
     private let reader: RecordReader
-    private let commits: GroupCommit
     private let status: LogStatus
+    /// See ``BootIdentity``.
+    private let boot: UInt64
     /// Where following began; `nil`: at the first segment.
     private let snapshotPosition: RecordPlace?
     /// The damaged bytes just before the next record: their place and number.
     private var damage: (place: RecordPlace, byteCount: Int)?
-    /// The part missing from the end of the former segment, if that has no seal.
-    private var gap: SegmentGap?
-    /// The tail's length when many bytes were found behind its last whole record; only a change reads them again.
-    private var longByteCount: Int?
+    /// The length of the tail's file when other bytes were found behind its last record.
+    private var uncleanByteCount: Int?
     /// Whether the log is still being opened, when every segment is looked at, sealed or not.
     private var isOpening = true
 
-    init(tail: LogTail, reader: RecordReader, commits: GroupCommit, snapshotPosition: RecordPlace?) {
+    init(tail: LogTail, reader: RecordReader, snapshotPosition: RecordPlace?) {
         segments = reader.segments
         self.tail = tail
         self.reader = reader
-        self.commits = commits
         status = reader.status
+        boot = BootIdentity.current(for: reader.segments.root)
         self.snapshotPosition = snapshotPosition
     }
 
@@ -37,11 +34,10 @@ struct LogFollower: Sendable {
     mutating func open(_ log: inout SegmentLog) throws(StoreError) {
         try follow(&log)
         isOpening = false
+        if let number = tail.number { log.commits.noteOpened(last: number) }
     }
 
     /// Applies every record that is not in the index yet.
-    ///
-    /// Bytes at the end that are no whole record may be one that is being written, and are left for a later call.
     mutating func follow(_ log: inout SegmentLog) throws(StoreError) {
         try followToTheEnd(&log)
         // Not before: behind a segment that was read to its seal there may be others.
@@ -49,7 +45,7 @@ struct LogFollower: Sendable {
     }
 
     /// Has the bytes behind the last whole record be read again: a change must know whether they are records.
-    mutating func readTailAgain() { longByteCount = nil }
+    mutating func readTailAgain() { uncleanByteCount = nil }
 
     private mutating func followToTheEnd(_ log: inout SegmentLog) throws(StoreError) {
         while true {
@@ -62,104 +58,111 @@ struct LogFollower: Sendable {
                 continue
             }
             if log.chain.isSealed {
-                guard try advance(from: current, in: &log) else { return tail.markSealed() }
+                guard let next = try successor(of: current.segment, isSealed: true) else {
+                    return tail.markSealed()
+                }
+                try advance(from: current, to: next, in: &log)
                 continue
             }
+            // The successor first: once there is one, the segment does not change any more.
+            let mayHaveEnded = isOpening || uncleanByteCount != nil
+            let next = mayHaveEnded ? try successor(of: current.segment) : nil
             let size = try segments.byteCount(of: current.segment)
-            // Cut short by another process: records in the index may be gone.
-            if size < current.end { throw status.stale() }
-            if size == current.end || size == longByteCount, !isOpening { return }
-            longByteCount = nil
-            var isIntact = true
-            do throws(SystemError) {
-                var scanner = SegmentScanner(current.segment, from: current.end, to: size)
-                // Wherever the scan ends, so that no record is applied twice.
-                defer { tail.set(current.segment, end: scanner.offset) }
-                while !log.chain.isSealed, let step = try scanner.next() { try take(step, in: &log) }
-                if scanner.offset == current.end, size > current.end {
-                    isIntact = try hasLastRecord(of: log, endingAt: current.end, in: current.segment)
-                }
-            } catch {
-                throw StoreError(error, path: segments.path(current.segment.number), action: "following a segment")
-            }
-            if !isIntact { throw status.stale() }
-            if log.chain.isSealed { continue }
-            // A seal comes before the next segment: if that is there, the seal is damaged.
-            guard try advance(from: current, unsealedAt: size, in: &log) else {
-                let end = tail.current?.end ?? current.end
-                if size - end > Self.shortByteCount { longByteCount = size }
+            let end = min(size, next?.header.map { Int($0.predecessorEnd) } ?? size)
+            // Cut by hand; or the author of the next segment has read less than there is in the index.
+            if end < current.end { throw status.stale() }
+            if size == current.end, next == nil {
+                uncleanByteCount = nil
                 return
             }
+            if next == nil, size == uncleanByteCount { return }
+            try scan(current, upTo: end, in: &log)
+            if log.chain.isSealed { continue }
+            let last = tail.current?.end ?? current.end
+            if let next {
+                // The bytes at the end are a damaged seal, or records: the first record of the next segment tells.
+                if last < end, isOpening ? try !mayLackBytes(current.segment) : true {
+                    let place = RecordPlace(segment: current.segment.number, offset: UInt32(clamping: last))
+                    damage = (place, end - last)
+                }
+                try advance(from: current, to: next, in: &log)
+                continue
+            }
+            let wasKnown = uncleanByteCount == size
+            uncleanByteCount = last < size ? size : nil
+            // Another process may have begun the next segment because of these bytes.
+            if uncleanByteCount == nil || wasKnown { return }
+            if try successor(of: current.segment) == nil { return }
         }
     }
 
-    /// Whether the last known record is still where it was.
-    ///
-    /// Otherwise another process, which could not read that record, may have made the tail shorter, and have appended a record
-    /// that goes beyond the known end: the bytes there look like a write that was cut short, and are the middle of that
-    /// record. The log is opened anew then, without its snapshot if the record is the snapshot's last: so every process comes
-    /// to the same end.
-    private func hasLastRecord(
-        of log: borrowing SegmentLog,
-        endingAt end: Int,
-        in segment: Segment
-    ) throws(SystemError) -> Bool {
-        guard let last = log.previous else { return true }
-        let start = end - last.byteCount
-        // It is in the segment before.
-        guard start >= segment.headerByteCount ?? 0 else { return true }
-        let head = try segment.file.read(min(last.byteCount, Record.largestHeadByteCount), at: start)
-        let place = RecordPlace(segment: segment.number, offset: UInt32(clamping: start))
-        do throws(RecordFault) {
-            let record = try Record(head: head, at: place)
-            return record.byteCount == last.byteCount && reader.digest(of: record).high == last.hash
+    private mutating func scan(
+        _ current: LogTail.Position,
+        upTo end: Int,
+        in log: inout SegmentLog
+    ) throws(StoreError) {
+        let mayLackBytes = isOpening ? try mayLackBytes(current.segment) : false
+        do throws(SystemError) {
+            var scanner = SegmentScanner(current.segment, from: current.end, to: end)
+            scanner.verifiesPayloads = mayLackBytes
+            // Wherever the scan ends, so that no record is applied twice.
+            defer { tail.set(current.segment, end: scanner.offset) }
+            while !log.chain.isSealed, let step = try scanner.next() {
+                // What a power failure took is no damage.
+                if mayLackBytes, case .damage = step { continue }
+                try take(step, in: &log)
+            }
         } catch {
-            return false
+            throw StoreError(error, path: segments.path(current.segment.number), action: "following a segment")
         }
     }
 
-    /// Up to this many bytes behind the last record are read again each time.
-    private static let shortByteCount = 1 << 14
+    /// Whether a power failure may have taken parts of a segment: it is one of the last two that were begun in a start of the
+    /// system before this one. Those before were on the device by then, see ``GroupCommit/cover(before:)``.
+    private func mayLackBytes(_ segment: Segment) throws(StoreError) -> Bool {
+        var former = segment.header?.boot ?? 0
+        for number in [segment.number + 1, segment.number + 2] {
+            let next = try segments.segment(number)
+            let other = next.map { $0.header?.boot ?? 0 } ?? boot
+            if !BootIdentity.areSame(former, other) { return true }
+            if next == nil { return false }
+            former = other
+        }
+        return false
+    }
 
-    /// Moves on to the next segment; returns false if there is none.
-    ///
-    /// - Parameter size: the tail's length when no seal was found in it; `nil` if it has one.
+    /// The next segment; `nil` if there is none yet.
+    private func successor(of segment: Segment, isSealed: Bool = false) throws(StoreError) -> Segment? {
+        let number = segment.number + 1
+        if let next = try segments.segment(number) { return next }
+        guard isSealed || isOpening, let last = try segments.numbers().last, last >= number else {
+            // Another process may have removed all of the log.
+            let isThere = try attempt("looking for a segment", segments.path(segment.number)) {
+                () throws(SystemError) in
+                try segment.file.extent().linkCount > 0
+            }
+            if isThere { return nil }
+            throw status.stale()
+        }
+        // It may have been begun just now.
+        if let next = try segments.segment(number) { return next }
+        // Other processes gave up the next segment before this one saw it: its records are unknown.
+        throw status.stale()
+    }
+
+    /// Moves on to the next segment.
     private mutating func advance(
         from current: LogTail.Position,
-        unsealedAt size: Int? = nil,
+        to next: Segment,
         in log: inout SegmentLog
-    ) throws(StoreError) -> Bool {
-        let number = current.segment.number
-        var following = try segments.segment(number + 1)
-        if following == nil, let last = try segments.numbers().last, last > number {
-            // It may have been begun just now.
-            following = try segments.segment(number + 1)
-            // Other processes gave up the next segment before this one saw it: its records are unknown.
-            if following == nil { throw status.stale() }
-        }
-        guard let next = following else { return false }
-        let end = tail.current?.end ?? current.end
-        if let size {
-            // It has grown since `size` was read, and may have been sealed.
-            if try segments.byteCount(of: current.segment) != size { return true }
-            gap = try isDamagedSeal(at: end, to: size, of: current.segment) ? .seal : .records
-        }
-        // The process that sealed it may not have synchronized it.
-        if !isOpening {
-            try commits.synchronize(current.segment, upTo: size ?? end)
-            commits.forgetNames()
-        }
-        log.chain.setByteCount(size ?? end, of: number)
+    ) throws(StoreError) {
+        let size = try segments.byteCount(of: current.segment)
+        log.chain.setByteCount(size, of: current.segment.number)
         log.chain.isSealed = false
+        uncleanByteCount = nil
         tail.set(next, end: next.headerByteCount ?? 0)
-        return true
-    }
-
-    /// Whether the bytes behind the last whole record are a damaged seal, and not a record that was cut off.
-    private func isDamagedSeal(at start: Int, to end: Int, of segment: Segment) throws(StoreError) -> Bool {
-        guard Record.sealByteCounts.contains(end - start) else { return false }
-        return try attempt("following a segment", segments.path(segment.number)) { () throws(SystemError) in
-            Record.isNearlySeal(try segment.file.read(end - start, at: start))
+        if let first = next.header?.firstLiveSegment, first <= next.number {
+            raiseFirstLiveSegment(to: first, of: &log)
         }
     }
 
@@ -171,48 +174,24 @@ struct LogFollower: Sendable {
             damage = (place, byteCount)
         case .record(let record, let place):
             let digest = reader.digest(of: record)
-            try checkOrder(of: record, at: place, in: &log)
+            try findDamage(before: record, in: &log)
             apply(record, at: place, digest, to: &log)
             log.noteFollowed(record, hash: digest.high)
         }
     }
 
-    /// Finds out which records are missing before a record.
+    /// Finds out which record the damaged bytes before a record were.
     ///
-    /// - Throws: `ESTALE` if that is unknown: all segments must be read from the first one.
-    private mutating func checkOrder(
-        of record: Record,
-        at place: RecordPlace,
-        in log: inout SegmentLog
-    ) throws(SystemError) {
-        let damage = damage
-        let gap = gap
+    /// Records may be missing without any damage, and several may be damaged in a row. Then the keys are unknown, and nothing
+    /// is dropped: a sound entry before them is worth more than the chance that one of them was its key's latest.
+    private mutating func findDamage(before record: Record, in log: inout SegmentLog) throws(SystemError) {
+        guard let damage else { return }
         self.damage = nil
-        self.gap = nil
-        if let damage, !record.isFirst {
-            // One record was damaged, and this one has the hash of its key.
-            if record.comesAfter(byteCount: damage.byteCount) {
-                return markDamaged(record.previousHash, at: damage.place, byteCount: damage.byteCount, in: &log)
-            }
-            try passGap()
-            return try countDamage(damage.place, byteCount: damage.byteCount, in: &log)
-        }
-        if record.isFirst, gap == .seal, Record.sealByteCounts.contains(where: record.comesAfter) { return }
-        if !log.isNext(record) { try passGap() }
-    }
-
-    /// Goes on after records that are missing, whose keys are unknown.
-    ///
-    /// While the log is opened nothing is dropped: after a power failure the missing records are later than all that had
-    /// returned, and an entry before them is sound. A key whose latest record is missing may then have its former value.
-    /// A process that has the log open may not have missing records before it, but another log in the place of its own.
-    ///
-    /// - Throws: `ESTALE` if all segments must be read from the first one.
-    private func passGap() throws(SystemError) {
-        // Entries that are known already, or from a snapshot, may be of a log that was cut and has grown again since.
-        guard isOpening, snapshotPosition == nil else {
-            status.markBroken()
-            throw SystemError(number: ESTALE)
+        // One record was damaged, and this one has the hash of its key.
+        if record.comesAfter(byteCount: damage.byteCount) {
+            markDamaged(record.previousHash, at: damage.place, byteCount: damage.byteCount, in: &log)
+        } else {
+            try countDamage(damage.place, byteCount: damage.byteCount, in: &log)
         }
     }
 
@@ -223,8 +202,12 @@ struct LogFollower: Sendable {
         byteCount: Int,
         in log: inout SegmentLog
     ) throws(SystemError) {
-        guard let segment = tail.current?.segment else { return }
-        let start = try segment.file.read(min(byteCount, Record.largestHeadByteCount), at: Int(place.offset))
+        guard
+            case .success(let found?) = Result(catching: { () throws(StoreError) in
+                try segments.segment(place.segment)
+            })
+        else { return }
+        let start = try found.file.read(min(byteCount, Record.largestHeadByteCount), at: Int(place.offset))
         guard start.contains(where: { $0 != 0 }) else { return }
         log.index.markDamaged(reader.hash(ofDamaged: start), at: place, byteCount: byteCount)
     }

@@ -77,7 +77,7 @@ final class LogLock: Sendable {
         }
     }
 
-    /// Brings the log up to date for a change, and removes the partial record and the files that killed processes left.
+    /// Brings the log up to date for a change, and removes the files that killed processes left.
     private func prepareChange(
         of state: inout LogState,
         _ lease: inout DirectoryLease.State
@@ -91,26 +91,15 @@ final class LogLock: Sendable {
         if tail.end != former { lease.noteOthers() }
         // Records must be appended to the file that other processes find.
         if try isRemoved() { throw status.stale() }
-        try cutEnd(of: &state)
-        try state.log.removeLeftovers()
-    }
-
-    /// Cuts off the bytes behind the last record: one that a killed process has written in part, or damaged ones, whose keys
-    /// must not have their former entries again.
-    private func cutEnd(of state: inout LogState) throws(StoreError) {
-        guard let current = tail.current, try segments.byteCount(of: current.segment) > current.end else { return }
-        if state.log.lostHashes.isEmpty {
-            let losses = LossFinder(reader: state.log.reader, tail: tail, follower: state.follower)
-            try losses.findDamagedTail(of: &state.log)
+        if let tail = tail.current, !state.log.chain.isSealed {
+            state.log.chain.isUnclean = try segments.byteCount(of: tail.segment) > tail.end
         }
-        try state.log.cutPartialRecord()
+        try state.log.removeLeftovers()
     }
 
     /// Whether the tail's file still exists, and nothing was appended to it. One `statx`.
     private func isUpToDate(_ log: borrowing SegmentLog) throws(StoreError) -> Bool {
-        guard let tail = tail.current, !log.chain.isSealed, !log.hasLeftovers, log.lostHashes.isEmpty else {
-            return false
-        }
+        guard let tail = tail.current, !log.chain.isSealed, !log.hasLeftovers else { return false }
         let (linkCount, byteCount) = try extent(of: tail.segment)
         return linkCount > 0 && byteCount == tail.end
     }

@@ -4,10 +4,8 @@ import Foundation
 struct LogStart {
     /// The snapshot that the index comes from.
     private(set) var snapshot: IndexSnapshot?
-    /// A snapshot that the index does not come from.
-    private(set) var otherSnapshot: IndexSnapshot?
-    /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
-    private(set) var snapshotIsForeign = false
+    /// Copies of dictionaries, which a snapshot has whether the index comes from it or not.
+    private(set) var dictionaries: [StoredDictionary] = []
     private(set) var tail: LogTail.Position?
     private(set) var previous: PreviousRecord?
     private(set) var firstLiveSegment: UInt32 = 0
@@ -22,19 +20,18 @@ struct LogStart {
         snapshotFile: SnapshotFile,
         usesSnapshot: Bool
     ) throws(StoreError) {
-        guard let latest = try segments.latestNumbers() else {
-            // The numbers of segments begin at 1 again: a snapshot of the segments that are gone would be taken for later
-            // than the new ones.
-            snapshotIsForeign = try snapshotFile.exists()
-            return
-        }
-        let (first, last) = (latest.first, latest.last)
+        guard let latest = try segments.latestNumbers() else { return }
+        let first = latest.first
         firstLiveSegment = first
         orphanedSegments = latest.orphans
 
         let snapshot = try snapshotFile.open()
-        if usesSnapshot, let snapshot, snapshot.position.segment >= first, snapshot.position.segment <= last,
+        dictionaries = snapshot?.dictionaries ?? []
+        if usesSnapshot, let snapshot, snapshot.position.segment >= first,
+            snapshot.position.segment <= latest.last,
             let segment = try segments.segment(snapshot.position.segment),
+            // Otherwise it is of another log. Where the header is damaged, that is not known.
+            segment.header.map({ $0.identity == snapshot.segmentIdentity }) ?? true,
             try segments.byteCount(of: segment) >= Int(snapshot.position.offset)
         {
             self.snapshot = snapshot
@@ -42,8 +39,6 @@ struct LogStart {
             previous = snapshot.previous
             byteCounts = latest.byteCounts.filter { $0.key < segment.number }
         } else if let segment = try segments.segment(first) {
-            snapshotIsForeign = !usesSnapshot || snapshot.map { $0.position.segment >= first } ?? false
-            otherSnapshot = snapshot
             tail = LogTail.Position(segment: segment, end: segment.headerByteCount ?? 0)
         }
     }

@@ -28,9 +28,9 @@ struct OpenedLog {
             usesSnapshot: usesSnapshot
         )
         status.firstLiveSegment = start.firstLiveSegment
+        segments.addSpares(start.dictionaries)
         let index: PackedIndex
         if let snapshot = start.snapshot {
-            segments.addSpares(snapshot.dictionaries)
             let rescue = IndexRescue(status: status) { () throws(StoreError) in
                 try OpenedLog(
                     in: folder,
@@ -79,17 +79,9 @@ struct OpenedLog {
         follower = LogFollower(
             tail: tail,
             reader: reader,
-            commits: commits,
             snapshotPosition: start.snapshot?.position
         )
         try follower.open(&log)
-        let losses = LossFinder(reader: reader, tail: tail, follower: follower)
-        if let snapshot = start.otherSnapshot, snapshot.position > tail.end {
-            // A process that empties the log removes it before.
-            guard try log.snapshot.open()?.position == snapshot.position else { throw status.stale() }
-            losses.findMissingEnd(by: snapshot, in: &log)
-        }
-        try losses.findDamagedTail(of: &log)
         log.takeOwedFloor()
         // Entries cached in memory before may be of another log.
         log.index.noteAnyChange()

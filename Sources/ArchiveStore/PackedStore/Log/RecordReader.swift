@@ -79,10 +79,10 @@ final class RecordReader: Sendable {
             let record =
                 switch extent {
                 case .whole:
-                    try Record(verifying: bytes, at: slot.place, key: key) {
+                    try Record(verifying: bytes, at: slot.place, seed: segment.seed, key: key) {
                         hasSoundPayload($0, bytes, in: segment, failure: &failure)
                     }
-                case .head: try Record(head: bytes, at: slot.place, key: key)
+                case .head: try Record(head: bytes, at: slot.place, seed: segment.seed, key: key)
                 }
             guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
             if record.kind == .removal { return nil }

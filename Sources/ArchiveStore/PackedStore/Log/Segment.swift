@@ -3,8 +3,12 @@ final class Segment: Sendable {
     let number: UInt32
     /// For reading, and for appending where that is allowed.
     let file: OpenFile
+    /// What its header says; `nil` if that is damaged.
+    let header: SegmentHeader.Fields?
     /// Where records begin; `nil` if the header is damaged.
     let headerByteCount: Int?
+    /// The log's, with which the checksums of its records begin.
+    let seed: UInt32
     /// The dictionary in its header; `nil` if there is none.
     let dictionary: PresetDictionary?
     private let reservation: DescriptorReservation?
@@ -12,13 +16,16 @@ final class Segment: Sendable {
     init(
         number: UInt32,
         file: consuming OpenFile,
-        headerByteCount: Int?,
+        header: SegmentHeader?,
+        seed: UInt32,
         dictionary: PresetDictionary?,
         reservation: DescriptorReservation?
     ) {
         self.number = number
         self.file = file
-        self.headerByteCount = headerByteCount
+        self.header = header?.fields
+        headerByteCount = header?.byteCount
+        self.seed = seed
         self.dictionary = dictionary
         self.reservation = reservation
     }

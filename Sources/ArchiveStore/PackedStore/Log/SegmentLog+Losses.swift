@@ -1,7 +1,4 @@
 extension SegmentLog {
-    /// Notes a key whose latest record is missing, until a loss record can be appended for it.
-    mutating func addLoss(_ hash: UInt64) { lostHashes.append(hash) }
-
     /// Removes the slots of records that are in no segment: those lost behind the end of the log, and those that another
     /// process removed in place before their segment was given up.
     ///
@@ -14,29 +11,6 @@ extension SegmentLog {
         index.removeSlots { slot in
             let end = Int(slot.place.offset) + Int(slot.byteCount)
             return slot.place.segment < first || byteCounts[slot.place.segment].map { end > $0 } ?? true
-        }
-    }
-
-    /// Appends the losses that were found on opening, before any other record is appended.
-    mutating func appendLosses() throws(StoreError) {
-        guard !lostHashes.isEmpty else { return }
-        let losses = lostHashes
-        lostHashes = []
-        do throws(StoreError) {
-            // Where there was no room for them, entries may have been saved under these hashes since.
-            var others: [LocatedRecord] = []
-            for slot in losses.flatMap({ reader.index.slots($0) }) {
-                do throws(StoreError) {
-                    if let found = try reader.read(slot, .whole) { others.append(found) }
-                } catch {
-                    guard error.code == .corrupted || error.code == .tooLarge else { throw error }
-                }
-            }
-            try appendLosses(losses, keeping: others)
-        } catch {
-            // Tried again with the next record, which does not fail because of that.
-            lostHashes = losses
-            guard error.isOutOfSpace else { throw error }
         }
     }
 

@@ -16,17 +16,17 @@ struct SegmentLog: Sendable {
     var chain: SegmentChain
     var index: LogIndex
     var counts = LogCounts()
-    /// Whether the snapshot is of a log that continued differently, and must not be taken for this log's later.
-    var snapshotIsForeign: Bool
     /// The record appended or followed last, which the next one describes; `nil` at the log's start.
     var previous: PreviousRecord?
-    /// Hashes of keys whose latest records are missing at the end of the log, and which have no loss record yet.
-    var lostHashes: [UInt64] = []
     /// The segment of a floor for which there was no room yet, and whether the floor hides entries: without it other
     /// processes return some that are gone here.
     private var owedFloor: (segment: UInt32, hidesEntries: Bool)? {
         didSet { status.owesFloor = owedFloor?.hidesEntries == true }
     }
+    /// Whether a write found the volume full. From then on room is asked for first, so that none is written in part.
+    private var allocatesAhead = false
+    /// See ``BootIdentity``.
+    let boot: UInt64
     /// The tail's number when slots without records were last removed; 0 if they never were.
     var cleanedSegment: UInt32 = 0
 
@@ -54,11 +54,13 @@ struct SegmentLog: Sendable {
         )
         for (number, byteCount) in start.byteCounts { chain.setByteCount(byteCount, of: number) }
         index = LogIndex(reader.index)
-        snapshotIsForeign = start.snapshotIsForeign
+        boot = BootIdentity.current(for: folder.root)
         previous = start.previous
     }
 
     var segments: SegmentTable { reader.segments }
+    /// Whether there are entries that were saved under `.power`, by whichever process.
+    var isDurable: Bool { settings.isDurable || tail.current?.segment.header?.isDurable == true }
     var status: LogStatus { reader.status }
 
     // MARK: Lengths
@@ -81,15 +83,24 @@ struct SegmentLog: Sendable {
     /// The header length of a segment with the current dictionary.
     var headerByteCount: Int { SegmentHeader.byteCount(with: tail.dictionary) }
 
+    /// Whether records are appended to the tail at all. Not to one of an earlier start of the system, of which bytes may be
+    /// missing; nor under `.power` to one whose header does not say so.
+    private var isTailOpen: Bool {
+        guard let tail = tail.current, !chain.isSealed, !chain.isUnclean, let header = tail.segment.header else {
+            return false
+        }
+        return header.boot == boot && (header.isDurable || !settings.isDurable)
+    }
+
     /// Whether records of `byteCount` bytes are appended to the tail.
-    private func tailTakes(_ byteCount: Int) -> Bool {
-        guard let tail = tail.current, !chain.isSealed else { return false }
+    func tailTakes(_ byteCount: Int) -> Bool {
+        guard isTailOpen, let tail = tail.current else { return false }
         return tail.isEmpty || tail.end + byteCount <= segmentByteCount
     }
 
     /// How many bytes records may have together so that they go to the segment that the next record goes to.
     var roomForBatch: Int {
-        guard let tail = tail.current, !chain.isSealed else { return segmentByteCount - headerByteCount }
+        guard isTailOpen, let tail = tail.current else { return segmentByteCount - headerByteCount }
         return segmentByteCount - tail.end
     }
 
@@ -158,51 +169,40 @@ struct SegmentLog: Sendable {
     ///
     /// - Parameter byteCount: the bytes of the record to append then, which has the room within the limit before removals.
     mutating func appendOwedRecords(before byteCount: Int = 0) throws(StoreError) {
-        try appendLosses()
         try appendOwedFloorIfThereIsRoom()
         try appendUntoldRemovals(before: byteCount)
     }
 
-    private func setPlace(
+    func setPlace(
         of draft: inout RecordDraft,
         in segment: Segment,
         at offset: Int,
         after previous: PreviousRecord?
     ) -> RecordPlace {
         let place = RecordPlace(segment: segment.number, offset: UInt32(offset))
-        let isFirst = offset == segment.headerByteCount ?? 0
-        draft.setPlace(place, isFirst: isFirst, previous: previous)
+        draft.setPlace(place, seed: segment.seed, previous: previous)
         return place
     }
 
-    private mutating func write(_ content: FileContent, to tail: LogTail.Position) throws(StoreError) {
+    mutating func write(_ content: FileContent, to tail: LogTail.Position) throws(StoreError) {
         self.tail.hide()
-        do {
+        do throws(SystemError) {
+            let range = tail.end..<tail.end + content.count
+            if allocatesAhead { try tail.segment.file.allocateAhead(range) }
             try tail.segment.file.write(content, at: tail.end)
         } catch {
-            bestEffort("the next process that appends cuts the partial record, which takes space until then") {
-                () throws(SystemError) in
-                try tail.segment.file.truncate(to: tail.end)
-            }
+            if error.isFull { allocatesAhead = true }
+            // Others may have read what was written. So nothing is written over it, and the next record begins a segment.
+            let size = try? tail.segment.file.byteCount()
+            chain.isUnclean = size != tail.end
             throw failure(error, in: tail.segment, "appending to a segment")
         }
         counts.addAppendedBytes(content.count)
         self.tail.extend(to: tail.end + content.count)
     }
 
-    /// Cuts off the bytes behind the last record.
-    func cutPartialRecord() throws(StoreError) {
-        guard let tail = tail.current else { return }
-        try checkSnapshot()
-        do {
-            try tail.segment.file.truncate(to: tail.end)
-        } catch {
-            throw failure(error, in: tail.segment, "cutting a segment")
-        }
-    }
-
     /// The error of a change to the tail, which may have been opened when writing was not allowed.
-    private func failure(_ error: SystemError, in tail: Segment, _ action: String) -> StoreError {
+    func failure(_ error: SystemError, in tail: Segment, _ action: String) -> StoreError {
         let path = segments.path(tail.number)
         guard error.number == EBADF || error.number == EINVAL else {
             return StoreError(error, path: path, action: action)
@@ -221,116 +221,22 @@ struct SegmentLog: Sendable {
         counts.addFollowedRecord()
     }
 
-    /// Whether a record found behind the last known one describes that one.
-    func isNext(_ record: Record) -> Bool {
-        guard let previous else { return true }
-        return record.comesAfter(byteCount: previous.byteCount) && record.previousHash == previous.hash
-    }
-
     /// Where the log stands, for a snapshot; `nil` behind a seal: nothing may be appended there, but a process that
     /// began at this position would do so.
     mutating func takeSnapshotPosition() -> IndexSnapshot.Position? {
-        guard let tail = tail.current, !chain.isSealed else { return nil }
+        guard let tail = tail.current, !chain.isSealed, let header = tail.segment.header else { return nil }
         counts.noteSnapshot()
         let place = RecordPlace(segment: tail.segment.number, offset: UInt32(tail.end))
-        return .init(place: place, previous: previous)
-    }
-
-    /// Has the log opened anew if there is a snapshot of a place behind its end: the snapshot knows of records that are
-    /// missing, and is not of this log any more once other records follow.
-    private func checkSnapshot() throws(StoreError) {
-        if snapshotIsForeign { return }
-        var known: IndexSnapshot?
-        bestEffort("as without a snapshot, records that are missing are not known") { () throws(StoreError) in
-            known = try snapshot.open()
-        }
-        if let known, known.position > tail.end { throw status.stale() }
-    }
-
-    // MARK: Segments
-
-    /// The segment to append `byteCount` more bytes to; a new one if the tail has no room.
-    private mutating func tail(for byteCount: Int) throws(StoreError) -> LogTail.Position {
-        if tailTakes(byteCount), let tail = tail.current { return tail }
-        return try beginSegment(dictionary: tail.dictionary)
-    }
-
-    /// Ends the tail, and begins another one.
-    ///
-    /// The next segment is written as a draft before the tail gets its seal, and gets its name after that. So a process
-    /// that finds a seal does not wait long for the next segment, and none appends to a segment that is not the last.
-    @discardableResult
-    mutating func beginSegment(dictionary: PresetDictionary?) throws(StoreError) -> LogTail.Position {
-        let former = tail.current
-        let number = (former?.segment.number ?? chain.firstLiveSegment) + 1
-        guard number <= Segment.largestNumber else { throw try removeAllSegments() }
-        try checkSnapshot()
-        let fileName = Segment.fileName(number)
-        let session = try folder.session()
-        let header = SegmentHeader.bytes(
-            number: number,
-            begunAt: Date.now.timeIntervalSinceReferenceDate,
-            dictionary: dictionary
-        )
-        let draft = try session.write(header, synchronized: settings.isDurable).name
-        do throws(StoreError) {
-            if let former {
-                // The process that sealed it may have died before it began the next one.
-                if chain.isSealed, chain.byteCounts[former.segment.number] == nil {
-                    chain.setByteCount(former.end, of: former.segment.number)
-                } else if !chain.isSealed {
-                    try seal(former)
-                }
-            }
-            try attempt("beginning a segment", segments.path(number)) { () throws(SystemError) in
-                try session.directory.rename(draft, to: fileName, in: folder.root)
-            }
-            try commits.synchronizeNames()
-        } catch {
-            session.discard(draft)
-            throw error
-        }
-        guard let segment = try segments.segment(number) else { throw status.stale() }
-        chain.isSealed = false
-        if chain.firstLiveSegment == 0 { chain.raiseFirstLiveSegment(to: number) }
-        tail.set(segment, end: segment.headerByteCount ?? 0)
-        return LogTail.Position(segment: segment, end: segment.headerByteCount ?? 0)
-    }
-
-    private mutating func seal(_ tail: LogTail.Position) throws(StoreError) {
-        var seal = RecordDraft.seal
-        _ = setPlace(of: &seal, in: tail.segment, at: tail.end, after: previous)
-        try write(seal.content, to: tail)
-        previous = PreviousRecord(byteCount: seal.byteCount, hash: 0)
-        chain.setByteCount(tail.end + seal.byteCount, of: tail.segment.number)
-        chain.isSealed = true
-        try commits.synchronize(tail.segment, upTo: tail.end + seal.byteCount)
-    }
-
-    /// Removes all segments, so that numbers begin at 1 again in another log: all 28-bit numbers are used up.
-    ///
-    /// - Returns: the error that makes the store open that log.
-    private mutating func removeAllSegments() throws(StoreError) -> StoreError {
-        chain.addOrphanedSegments(try segments.numbers().sorted(by: >))
-        // It would be taken for later than the other log.
-        snapshotIsForeign = true
-        try removeLeftovers()
-        return status.stale()
+        return .init(place: place, previous: previous, segmentIdentity: header.identity)
     }
 
     // MARK: Removing
 
     /// Whether files are left that ``removeLeftovers()`` removes.
-    var hasLeftovers: Bool { chain.hasOrphanedSegments || snapshotIsForeign }
+    var hasLeftovers: Bool { chain.hasOrphanedSegments }
 
-    /// Removes the files that a killed process left of given-up segments, and a snapshot that is not of this log.
-    mutating func removeLeftovers() throws(StoreError) {
-        if snapshotIsForeign {
-            try snapshot.remove()
-            snapshotIsForeign = false
-        }
-        try chain.removeOrphanedSegments()
-    }
+    /// Removes the files that a killed process left of given-up segments.
+    mutating func removeLeftovers() throws(StoreError) { try chain.removeOrphanedSegments() }
 
     /// Appends a floor, which tells other processes that all segments before one are given up. Where there is no room for
     /// it, it is appended before the next record.
@@ -353,12 +259,6 @@ struct SegmentLog: Sendable {
             floor <= number
         else { return }
         owedFloor = (floor, hidesEntries: true)
-    }
-
-    /// Notes a floor that was found damaged, and is appended before the next record.
-    mutating func addFloor(_ number: UInt32) {
-        // Another process that opens the log finds it as well.
-        owedFloor = (number, hidesEntries: false)
     }
 
     /// Whether there was no room yet for a floor.

@@ -12,6 +12,9 @@ struct SegmentScanner {
     private(set) var offset: Int
     private(set) var end: Int
 
+    /// Whether entries are passed over whose payloads are not the ones that were written.
+    var verifiesPayloads = false
+
     private static let chunk = 1 << 18
     /// How many bytes that only look like records are checked before the rest counts as damaged.
     private var patience = 1 << 28
@@ -30,16 +33,41 @@ struct SegmentScanner {
 
     /// The next record, or the damaged bytes before it; `nil` if there is no record any more.
     mutating func next() throws(SystemError) -> Step? {
-        guard offset < end else { return nil }
-        let start = place(offset)
-        if let record = try record(at: offset) {
+        while offset < end, let record = try record(at: offset) {
             guard offset + record.byteCount <= end else { return nil }
+            let start = place(offset)
             offset += record.byteCount
+            if verifiesPayloads, try !hasSoundPayload(record, at: start) { continue }
             return .record(record, start)
         }
+        guard offset < end else { return nil }
+        let start = place(offset)
         guard let found = try nextRecord(after: offset) else { return nil }
         defer { offset = found }
         return .damage(start, byteCount: found - offset)
+    }
+
+    /// Whether the payload of an entry is the one that was written, as far as that is known here.
+    private mutating func hasSoundPayload(_ record: Record, at place: RecordPlace) throws(SystemError) -> Bool {
+        guard record.kind == .entry else { return true }
+        var checksum: UInt32 = 0
+        if record.isBare {
+            guard let dictionary = segment.dictionary else { return true }
+            checksum = withUnsafeBytes(of: dictionary.identifier.bigEndian) { Zlib.crc32($0) }
+        }
+        var start = Int(place.offset) + record.headByteCount
+        let end = Int(place.offset) + record.byteCount
+        while start < end {
+            try load(start, min(end - start, Self.chunk))
+            let piece = start - windowStart..<min(end - windowStart, window.count)
+            // The file was made shorter.
+            if piece.isEmpty { return false }
+            checksum = window.withUnsafeBytes {
+                Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0[piece]), continuing: checksum)
+            }
+            start += piece.count
+        }
+        return checksum == record.payloadChecksum
     }
 
     /// All bytes of a record that was just given.
@@ -59,7 +87,7 @@ struct SegmentScanner {
         try load(offset, Record.largestHeadByteCount)
         return window.withUnsafeBytes { window in
             let rest = UnsafeRawBufferPointer(rebasing: window[(offset - windowStart)...])
-            return try? Record(rest, at: place(offset))
+            return try? Record(rest, at: place(offset), seed: segment.seed)
         }
     }
 

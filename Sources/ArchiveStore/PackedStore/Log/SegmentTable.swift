@@ -15,6 +15,8 @@ final class SegmentTable: Sendable {
         var spares: [StoredDictionary] = []
         /// Identifiers of copies from the index that were inflated.
         var copies: Set<UInt32> = []
+        /// The log's seed, by the first sound header.
+        var seed: UInt32?
 
         /// Drops the dictionaries of segments that are gone.
         mutating func dropDictionaries() {
@@ -51,19 +53,24 @@ final class SegmentTable: Sendable {
             }
         } catch {
             if error.isMissing || error.isSymbolicLink || error.isNotRegular { return nil }
+            if error.number == EPROTONOSUPPORT {
+                let reason = "the segment has a format that this version of the package does not read"
+                throw StoreError(.unsupportedVersion, path: path(number), action: "opening a store", reason: reason)
+            }
             throw StoreError(error, path: path(number), action: "opening a segment")
         }
     }
 
     /// Opens a segment, and notes its dictionary.
+    ///
+    /// - Throws: `EPROTONOSUPPORT` if it has a format that this version of the package does not read.
     private func open(
         _ number: UInt32,
         _ reservation: DescriptorReservation?
     ) throws(SystemError) -> Segment {
         let file = try root.fileForUpdate(Segment.fileName(number))
         guard try file.status().isRegular else { throw SystemError(number: ENXIO) }
-        let start = try file.read(SegmentHeader.largestByteCount, at: 0)
-        var header = SegmentHeader(start, number: number)
+        var header = try Self.header(of: file, number)
         var dictionary: PresetDictionary?
         if let stored = header?.dictionary {
             dictionary = self.dictionary(stored)
@@ -78,11 +85,49 @@ final class SegmentTable: Sendable {
         return Segment(
             number: number,
             file: file,
-            headerByteCount: header?.byteCount,
+            header: header,
+            seed: try seed(by: header),
             dictionary: dictionary,
             reservation: reservation
         )
     }
+
+    private static func header(of file: borrowing OpenFile, _ number: UInt32) throws(SystemError) -> SegmentHeader?
+    {
+        let start = try file.read(SegmentHeader.largestByteCount, at: 0)
+        do throws(SegmentHeader.Fault) {
+            return try SegmentHeader(start, number: number)
+        } catch {
+            if case .unsupported = error { throw SystemError(number: EPROTONOSUPPORT) }
+            return nil
+        }
+    }
+
+    /// The log's seed: by the header of a segment; where that is damaged, by another one's, or by records; 0 if all are
+    /// damaged.
+    private func seed(by header: SegmentHeader?) throws(SystemError) -> UInt32 {
+        if let known = state.withLock({ $0.seed }) { return known }
+        var seed = header?.fields.seed
+        func look(_ find: (borrowing OpenFile, UInt32) throws(SystemError) -> UInt32?) throws(SystemError) {
+            if seed != nil { return }
+            try root.forEachName { name in
+                guard let number = Segment.number(name), let file = try? root.file(name) else { return true }
+                seed = try? find(file, number)
+                return seed == nil
+            }
+        }
+        try look { file, number throws(SystemError) in try Self.header(of: file, number)?.fields.seed }
+        try look { file, number throws(SystemError) in try SeedFinder.seed(of: file, number: number) }
+        guard let seed else { return 0 }
+        return state.withLock { state in
+            let known = state.seed ?? seed
+            state.seed = known
+            return known
+        }
+    }
+
+    /// The seed of a log that has segments; `nil` if it has none yet.
+    var seed: UInt32? { state.withLock { $0.seed } }
 
     /// The length of a segment's file.
     func byteCount(of segment: Segment) throws(StoreError) -> Int {

@@ -139,7 +139,7 @@ struct Reclaimer: Sendable {
                     throw error
                 }
                 mostBytes = mostBytes == .max ? Self.pieceByteCount : mostBytes / 2
-                try punchHole(in: number, before: kept)
+                try punchHole(in: number, before: kept, of: log)
                 continue
             }
             // Updated at once: other processes see this piece, whether the rest fails or not.
@@ -149,11 +149,15 @@ struct Reclaimer: Sendable {
             }
             rest = rest.dropFirst(piece.count)
             // The records that replace the old ones must survive a power failure, too.
-            try commits.synchronize()
-            if !rest.isEmpty { try punchHole(in: number, before: plan.kept[rest.startIndex...]) }
+            if waitsForDevice(log) { try commits.synchronizeAlways() }
+            if !rest.isEmpty { try punchHole(in: number, before: plan.kept[rest.startIndex...], of: log) }
         }
-        if plan.drafts.isEmpty { try commits.synchronizeAnew() }
+        if plan.drafts.isEmpty, waitsForDevice(log) { try commits.synchronizeAlways() }
     }
+
+    /// Whether what replaces the entries of a segment must be on the device before it is given up. Only a store with limits, in
+    /// which nothing was saved under `.power`, may lose entries that were moved in a power failure.
+    private func waitsForDevice(_ log: SegmentLog) -> Bool { log.isDurable || !log.settings.isLimited }
 
     private static let pieceByteCount = 1 << 16
 
@@ -172,21 +176,25 @@ struct Reclaimer: Sendable {
     /// Leaves a hole as ``carry(_:outOf:in:)`` does, up to the seal.
     private func punchHoleWhereLittleIsFree(_ number: UInt32, in log: SegmentLog) throws(StoreError) {
         guard try reserve.goal() > 0 else { return }
-        try punchHole(in: number, upTo: log.chain.byteCount(of: number) - Record.largestFieldsByteCount)
+        try punchHole(in: number, upTo: log.chain.byteCount(of: number) - Record.largestFieldsByteCount, of: log)
     }
 
     /// Gives back the blocks of the first segment before the first remaining entry.
-    private func punchHole(in number: UInt32, before kept: ArraySlice<IndexSlot>) throws(StoreError) {
+    private func punchHole(
+        in number: UInt32,
+        before kept: ArraySlice<IndexSlot>,
+        of log: SegmentLog
+    ) throws(StoreError) {
         guard let first = kept.map(\.place.offset).min() else { return }
-        try punchHole(in: number, upTo: Int(first))
+        try punchHole(in: number, upTo: Int(first), of: log)
     }
 
-    private func punchHole(in number: UInt32, upTo end: Int) throws(StoreError) {
+    private func punchHole(in number: UInt32, upTo end: Int, of log: SegmentLog) throws(StoreError) {
         guard let segment = try segments.segment(number) else { return }
-        let start = segment.headerByteCount ?? SegmentHeader.byteCount
+        let start = segment.headerByteCount ?? SegmentHeader.fixedByteCount
         guard start < end else { return }
         // The records that replace the dead ones must survive a power failure.
-        try commits.synchronizeAnew()
+        if waitsForDevice(log) { try commits.synchronizeAlways() }
         try attempt("giving up a segment", segments.path(number)) { () throws(SystemError) in
             try segment.punchHole(in: start..<end)
         }

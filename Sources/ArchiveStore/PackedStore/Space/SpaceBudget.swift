@@ -7,7 +7,7 @@ struct SpaceBudget: Sendable {
     /// The bytes that making room takes itself: entries that are kept, a seal, the header of another segment, and a
     /// floor.
     func upkeepByteCount(of log: SegmentLog) -> Int {
-        let headerByteCount = max(log.headerByteCount, SegmentHeader.byteCount + dictionaryByteLimit(of: log))
+        let headerByteCount = max(log.headerByteCount, SegmentHeader.fixedByteCount + dictionaryByteLimit(of: log))
         return carriedByteLimit(of: log) + 2 * Record.largestFieldsByteCount + headerByteCount
     }
 

@@ -35,7 +35,7 @@ struct SpaceCompactor: Sendable {
             return
         }
         // The records that replace the dead ones must survive a power failure.
-        try commits.synchronizeAnew()
+        try commits.synchronizeAlways()
         do throws(SystemError) {
             var scanner = SegmentScanner(segment, to: end)
             var used = 0
@@ -60,7 +60,7 @@ struct SpaceCompactor: Sendable {
         // Records that seem to be dead may be live in a part of the index that could not be loaded.
         try reader.status.checkIndex()
         var dead: [UInt32: Int] = [:]
-        for number in log.chain.allByteCounts.keys {
+        for number in log.chain.allByteCounts.keys.sorted() {
             // Segments are not opened for that: there may be more of them than files can be open.
             let path = reader.segments.path(number)
             let status = try attempt("looking for a segment", path) { () throws(SystemError) in
