@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -91,6 +92,37 @@ import Testing
                 #expect(try store.statistics().byteCount <= 1_000_000)
             }
             #expect(try other.statistics().entryCount == store.statistics().entryCount)
+        }
+    }
+
+    /// A store that is closed while another process saves tells of its removals all the same: the other one has the lock for
+    /// moments only.
+    @Test func removalsAreToldByClosingWhileOthersSave() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let fault = Fault()
+            let store = try Self.store(path, StoreSettings(), fault: fault)
+            for number in 0..<10 { try store.save([1], forKey: "key \(number)") }
+            store.finishUpkeep()
+            let other = try PackedStore(directory: path, create: true)
+            #expect(try other.fetch(forKey: "key 1") != nil)
+            let tail = Segment.fileName(try #require(store.current.tail.number))
+            // The second write of a removal turns the entry's record into one.
+            let writeCount = Atomic<Int>(0)
+            fault.setNumbers { call in
+                if call.operation == .makeFile { return ENOSPC }
+                guard call.operation == .write, call.name == tail else { return nil }
+                return writeCount.add(1, ordering: .relaxed).oldValue == 0 ? ENOSPC : nil
+            }
+            #expect(try store.remove(forKey: "key 1"))
+            try #require(try other.statistics().entryCount == 10)
+            let lockCount = Atomic<Int>(0)
+            fault.setNumbers { call in
+                guard call.operation == .lock else { return nil }
+                return lockCount.add(1, ordering: .relaxed).oldValue < 3 ? EWOULDBLOCK : nil
+            }
+            try store.close()
+            #expect(try other.statistics().entryCount == 9)
+            #expect(try other.fetch(forKey: "key 1") == nil)
         }
     }
 

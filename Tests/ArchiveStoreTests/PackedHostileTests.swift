@@ -209,6 +209,35 @@ import Testing
         }
     }
 
+    /// Headers with the right checksums that say anything of the segments before them: the store is opened, and can be used.
+    @Test(arguments: seeds(0..<10)) func headersThatLie(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        let directory = try PackedDirectory(.none)
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            for name in directory.segments.shuffled(using: &random).prefix(4) {
+                var bytes = try #require(directory.files[name])
+                let number = try #require(Segment.number(name))
+                let byteCount = try SegmentHeader(bytes, number: number).byteCount
+                // The identity, the boot, the predecessor's end, and the first segment.
+                for place in 20..<44 where Bool.random(using: &random) {
+                    bytes[place] = [0, 1, 0xff].randomElement(using: &random) ?? 0
+                }
+                let checksum = bytes[8..<byteCount].withUnsafeBytes { Zlib.crc32($0) }
+                bytes.withUnsafeMutableBytes { ByteWriter($0).store(checksum, at: 4) }
+                try directory.write(to: path, changing: name, to: bytes)
+                for round in 0..<2 {
+                    let store = try PackedDirectory.open(path)
+                    try store.save([1], forKey: "new \(round)")
+                    #expect(try store.fetch(forKey: "new \(round)")?.archive == [1])
+                    _ = try store.statistics()
+                    try store.close()
+                }
+                #expect(try PackedDirectory.open(path).fetch(forKey: "new 0")?.archive == [1])
+            }
+        }
+    }
+
     /// A slot with one field changed to anything.
     private static func lie(_ slot: IndexSlot, using random: inout SeededGenerator) -> IndexSlot {
         var (digest, place, byteCount) = (slot.digest, slot.place, slot.byteCount)

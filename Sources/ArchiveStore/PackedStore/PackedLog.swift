@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// The log of a packed store, in one opened directory: its parts, each built from those that it needs.
@@ -215,18 +216,35 @@ final class PackedLog: Sendable {
     }
 
     /// Tells other processes of removals and given-up segments that found no room, and writes the index, before the log is
-    /// closed. Waits for no other process, which may be stopped: what cannot have the lock at once is not written.
+    /// closed. Waits for no other process, which may be stopped: what cannot have the lock within some milliseconds is not
+    /// written.
     func finish() {
         if owedRemovals.hasUntold || reader.status.owesFloor {
             bestEffort("there is still no room for them, or another process has the lock") {
                 () throws(StoreError) in
-                try lock.withExclusiveLog(waits: false) { state throws(StoreError) in
-                    try state.log.appendOwedRecords()
-                }
+                try tellOwed()
             }
         }
         snapshots.writeBeforeClosing()
     }
+
+    /// A process that only saves has the lock for moments: a few attempts find it free.
+    private func tellOwed() throws(StoreError) {
+        var attempts = 1
+        while true {
+            do throws(StoreError) {
+                return try lock.withExclusiveLog(waits: false) { state throws(StoreError) in
+                    try state.log.appendOwedRecords()
+                }
+            } catch {
+                guard error.errorNumber == EWOULDBLOCK, attempts < Self.mostAttemptsToLock else { throw error }
+                attempts += 1
+                usleep(2_000)
+            }
+        }
+    }
+
+    private static var mostAttemptsToLock: Int { 16 }
 
     /// Makes room before it is needed, and writes the index and a dictionary where they are due.
     func keepUp() {

@@ -136,8 +136,16 @@ struct VolumeOracle {
 
     /// The folder is emptied by hand, or one of its files is removed.
     ///
-    /// - Parameter isWhole: whether no former entry may be found a while later.
-    mutating func empty(isWhole: Bool, at time: Int) {
+    /// - Parameters:
+    ///   - isWhole: whether no former entry may be found a while later.
+    ///   - hasHistory: whether the files that are left may have older versions of what was in that one.
+    mutating func empty(isWhole: Bool, hasHistory: Bool, at time: Int) {
+        if hasHistory {
+            change { version in
+                version.isDone = false
+                version.isOnDevice = false
+            }
+        }
         lastNumber += 1
         noticedAt = time + Self.notice
         for key in keys {

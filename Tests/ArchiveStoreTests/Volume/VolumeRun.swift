@@ -112,7 +112,11 @@ final class VolumeRun: @unchecked Sendable {
         stage.onEmpty = { [unowned self] name in
             // Without its marker or its index, a store has all of its entries.
             if name == "format" || name == "index" { return }
-            self.oracle.empty(isWhole: name == nil, at: self.stage.moment())
+            self.oracle.empty(
+                isWhole: name == nil,
+                hasHistory: name != nil && history.layout != .files,
+                at: self.stage.moment()
+            )
         }
         if history.byteLimit != nil { stage.onWrite = { [unowned self] in self.checkLimit() } }
     }

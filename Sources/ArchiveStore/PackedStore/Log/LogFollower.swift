@@ -68,9 +68,12 @@ struct LogFollower: Sendable {
             let mayHaveEnded = isOpening || uncleanByteCount != nil
             let next = mayHaveEnded ? try successor(of: current.segment) : nil
             let size = try segments.byteCount(of: current.segment)
-            let end = min(size, next?.header.map { Int($0.predecessorEnd) } ?? size)
+            var end = min(size, next?.header.map { Int($0.predecessorEnd) } ?? size)
             // Cut by hand; or the author of the next segment has read less than there is in the index.
-            if end < current.end { throw status.stale() }
+            if end < current.end {
+                guard isOpening, snapshotPosition == nil else { throw status.stale() }
+                end = current.end
+            }
             if size == current.end, next == nil {
                 uncleanByteCount = nil
                 return

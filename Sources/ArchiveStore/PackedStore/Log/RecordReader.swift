@@ -94,6 +94,8 @@ final class RecordReader: Sendable {
             if error == .incomplete, case .head(let expected) = extent, expected < Record.largestHeadByteCount {
                 return try read(slot, .head)
             }
+            // Another process may have removed the file, and made it empty.
+            if (try? segment.file.extent().linkCount) == 0 { return nil }
             throw damage(at: slot.place)
         }
     }
