@@ -77,6 +77,8 @@ import Testing
             let faulty = FaultyLayer()
             let store = try open(layout, directory + "/cache", durability: .process, layer: faulty.layer)
             _ = store.save(archives(["a"]))
+            // Upkeep waits once for the names of a new folder.
+            (store as? PackedStore)?.upkeep.finish()
             let keys = (0..<100).map { "\($0)" }
             let waits = waits(faulty) {
                 _ = store.save(archives(keys))

@@ -105,7 +105,8 @@ import Testing
                     #expect(try value("new \(number)", in: store) == archive)
                 }
                 #expect(try value("last", in: store) == [3])
-                if isBehind { #expect(try value("key 9", in: store) == [1]) }
+                // Only an index knows that there was a later one.
+                if isBehind { #expect(try [nil, [1]].contains(value("key 9", in: store))) }
             }
         }
     }

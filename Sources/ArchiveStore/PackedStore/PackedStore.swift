@@ -28,7 +28,7 @@ package final class PackedStore: ArchiveStore {
     let hashing: @Sendable ([UInt8]) -> KeyDigest
     private let opened: Reopenable<PackedLog>
     let user: PackedStoreUser
-    private let upkeep = PackedUpkeep()
+    let upkeep = PackedUpkeep()
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
     ///

@@ -39,7 +39,7 @@ struct VerifyTests {
         for (path, data) in whole.sorted(by: { $0.key < $1.key }).prefix(2) {
             // A segment's records are found without its header.
             let isSegment = path.hasSuffix(".segment")
-            for position in stride(from: isSegment ? 36 : 0, to: data.count, by: 7) {
+            for position in stride(from: isSegment ? 80 : 0, to: data.count, by: 7) {
                 var bytes = data
                 bytes[position] ^= 0x40
                 try bytes.write(to: URL(fileURLWithPath: path))

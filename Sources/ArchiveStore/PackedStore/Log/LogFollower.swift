@@ -16,7 +16,8 @@ struct LogFollower: Sendable {
     private let snapshotPosition: RecordPlace?
     /// The damaged bytes just before the next record: their place and number.
     private var damage: (place: RecordPlace, byteCount: Int)?
-    /// The length of the tail's file when other bytes were found behind its last record.
+    /// The length of the tail's file when it was found not to end with its last record: other bytes follow, or it was made
+    /// shorter by hand.
     private var uncleanByteCount: Int?
     /// Whether the log is still being opened, when every segment is looked at, sealed or not.
     private var isOpening = true
@@ -45,7 +46,9 @@ struct LogFollower: Sendable {
     }
 
     /// Has the bytes behind the last whole record be read again: a change must know whether they are records.
-    mutating func readTailAgain() { uncleanByteCount = nil }
+    mutating func readTailAgain() {
+        if let uncleanByteCount, uncleanByteCount > tail.byteCount { self.uncleanByteCount = nil }
+    }
 
     private mutating func followToTheEnd(_ log: inout SegmentLog) throws(StoreError) {
         while true {
@@ -68,17 +71,17 @@ struct LogFollower: Sendable {
             let mayHaveEnded = isOpening || uncleanByteCount != nil
             let next = mayHaveEnded ? try successor(of: current.segment) : nil
             let size = try segments.byteCount(of: current.segment)
+            if next == nil, size == uncleanByteCount { return }
             var end = min(size, next?.header.map { Int($0.predecessorEnd) } ?? size)
             // Cut by hand; or the author of the next segment has read less than there is in the index.
             if end < current.end {
-                guard isOpening, snapshotPosition == nil else { throw status.stale() }
+                guard isOpening else { throw status.stale() }
                 end = current.end
             }
             if size == current.end, next == nil {
                 uncleanByteCount = nil
                 return
             }
-            if next == nil, size == uncleanByteCount { return }
             try scan(current, upTo: end, in: &log)
             if log.chain.isSealed { continue }
             let last = tail.current?.end ?? current.end
@@ -92,10 +95,13 @@ struct LogFollower: Sendable {
                 continue
             }
             let wasKnown = uncleanByteCount == size
-            uncleanByteCount = last < size ? size : nil
+            uncleanByteCount = last == size ? nil : size
             // Another process may have begun the next segment because of these bytes.
             if uncleanByteCount == nil || wasKnown { return }
-            if try successor(of: current.segment) == nil { return }
+            if try successor(of: current.segment) == nil {
+                if isOpening { try countDamageAtEnd(of: current.segment, from: last, to: size, in: &log) }
+                return
+            }
         }
     }
 
@@ -195,6 +201,26 @@ struct LogFollower: Sendable {
             markDamaged(record.previousHash, at: damage.place, byteCount: damage.byteCount, in: &log)
         } else {
             try countDamage(damage.place, byteCount: damage.byteCount, in: &log)
+        }
+    }
+
+    /// Counts the bytes after the last record as a damaged entry of no key, unless they are the start of a record: a process
+    /// that was killed, or a full volume, leaves that.
+    private func countDamageAtEnd(
+        of segment: Segment,
+        from start: Int,
+        to end: Int,
+        in log: inout SegmentLog
+    ) throws(StoreError) {
+        guard start < end, try !mayLackBytes(segment) else { return }
+        let place = RecordPlace(segment: segment.number, offset: UInt32(clamping: start))
+        try attempt("looking at the end of a segment", segments.path(segment.number)) { () throws(SystemError) in
+            let head = try segment.file.read(min(end - start, Record.largestHeadByteCount), at: start)
+            do throws(RecordFault) {
+                _ = try Record(head: head, at: place, seed: segment.seed)
+            } catch {
+                if error == .damaged { try countDamage(place, byteCount: end - start, in: &log) }
+            }
         }
     }
 

@@ -92,7 +92,7 @@ final class LogLock: Sendable {
         // Records must be appended to the file that other processes find.
         if try isRemoved() { throw status.stale() }
         if let tail = tail.current, !state.log.chain.isSealed {
-            state.log.chain.isUnclean = try segments.byteCount(of: tail.segment) > tail.end
+            state.log.chain.isUnclean = try segments.byteCount(of: tail.segment) != tail.end
         }
         try state.log.removeLeftovers()
     }

@@ -31,8 +31,7 @@ struct LogStart {
             snapshot.position.segment <= latest.last,
             let segment = try segments.segment(snapshot.position.segment),
             // Otherwise it is of another log. Where the header is damaged, that is not known.
-            segment.header.map({ $0.identity == snapshot.segmentIdentity }) ?? true,
-            try segments.byteCount(of: segment) >= Int(snapshot.position.offset)
+            segment.header.map({ $0.identity == snapshot.segmentIdentity }) ?? true
         {
             self.snapshot = snapshot
             tail = LogTail.Position(segment: segment, end: Int(snapshot.position.offset))

@@ -102,7 +102,7 @@ extension SegmentLog {
             if let cut = try? Record(head: head, at: place, seed: segment.seed), tail.end + cut.byteCount > size {
                 return
             }
-            guard size <= Int(UInt32.max) - Record.leastByteCount else { return }
+            guard size >= tail.end, size <= Int(UInt32.max) - Record.leastByteCount else { return }
             var seal = RecordDraft.seal
             _ = setPlace(of: &seal, in: segment, at: size, after: nil)
             try segment.file.write(seal.content, at: size)
