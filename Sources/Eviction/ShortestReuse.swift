@@ -239,7 +239,10 @@ package struct ShortestReuse: EvictionPolicy {
     }
 
     /// Whether the oldest entry of the main queue gives way to that of the small one, which was used so often.
+    ///
+    /// One that was never used does, whenever it came: until memory was full, the main queue took entries of any kind.
     private mutating func mainGivesWayToSmall(_ uses: UInt8) -> Bool {
+        if findUnusedInMain(), nodes[Int(main.oldest)].state.history.uses == 0 { return true }
         let distance = age(small.oldest)
         let history = nodes[Int(small.oldest)].state.history.adding(uses: uses, after: distance)
         return mainGivesWay(to: history, distance: distance)

@@ -146,6 +146,26 @@ import Testing
         }
     }
 
+    /// What is removed at a caller's wish is reported. An entry of a later version cannot be, and stays.
+    @Test(arguments: [true, false]) func trimLeavesLaterVersionsAlone(isLimited: Bool) throws {
+        try withTemporaryDirectory { path in
+            let settings = StoreSettings(countLimit: isLimited ? 100 : nil)
+            let store = try FileStore(directory: path + "/cache", create: true, settings: settings)
+            for number in 0..<20 { try store.save([1], forKey: "later \(number)") }
+            let later = Set(entries(in: store.path))
+            for file in later {
+                var bytes = try readFile(file)
+                bytes[bytes.count - 9] = 3
+                try writeFile(EntryFileTests.sealed(bytes), file)
+            }
+            for number in 0..<20 { try store.save([1], forKey: "present \(number)") }
+            var removed = 0
+            try store.trim(toByteCount: 0) { _ in removed += 1 }
+            #expect(removed == 20)
+            #expect(Set(entries(in: store.path)) == later)
+        }
+    }
+
     @Test func takesAwayASealedStreamThatIsNone() throws {
         try withEntry { store, file in
             var bytes = try readFile(file)

@@ -8,8 +8,15 @@ import Testing
 /// Hears of evictions, and says of some keys that they are in use.
 final class TestUser: StoreUser {
     private let state = Mutex((inUse: Set<String>(), evicted: [String](), store: FileStore?.none))
+    private let asked = Atomic<Int>(0)
 
-    func isInUse(_ key: String) -> Bool { state.withLock { $0.inUse.contains(key) } }
+    func isInUse(_ key: String) -> Bool {
+        asked.add(1, ordering: .relaxed)
+        return state.withLock { $0.inUse.contains(key) }
+    }
+
+    /// How often it was asked whether a key is in use.
+    var askedCount: Int { asked.load(ordering: .relaxed) }
 
     func didEvict(_ entry: EntryInformation) {
         // No lock is held: the store can be used.

@@ -306,6 +306,34 @@ import Testing
         }
     }
 
+    /// A store that begins to follow and then fails must say the next time that anything may have changed.
+    @Test func whatAFailureKeptFromBeingToldIsToldLater() throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var settings = StoreSettings()
+            settings.followsOthers = true
+            let isFailing = Atomic<Bool>(false)
+            let layer = FileLayer { call in
+                isFailing.load(ordering: .relaxed) && call.operation == .lock && call.name != JournalFile.name
+                    ? .fail(EIO) : .proceed
+            }
+            let store = try FileStore(directory: path, create: true, settings: settings, layer: layer) {
+                EntryName($0)
+            }
+            let other = try FileStore(directory: path, create: true, settings: settings)
+            try store.save([1], forKey: "key")
+            _ = try store.changesByOthers()
+            try other.save([2], forKey: "key")
+            try FileManager.default.removeItem(atPath: path + "/" + JournalFile.name)
+            isFailing.store(true, ordering: .relaxed)
+            #expect(throws: StoreError.self) { try store.changesByOthers() }
+            isFailing.store(false, ordering: .relaxed)
+            guard case .everything = try store.changesByOthers() else {
+                Issue.record("only some keys may have changed")
+                return
+            }
+        }
+    }
+
     /// The journal had no room for the removals. They are reported when the store is closed or deallocated.
     @Test(arguments: [true, false], [true, false]) func removalsAreToldBeforeTheEnd(
         isLimited: Bool,

@@ -84,6 +84,56 @@ import Testing
         }
     }
 
+    /// How a store hears that entries are in use.
+    enum Use: CaseIterable, Sendable { case fetches, memory }
+
+    /// Entries in use are evicted after all others, also where they were saved together and fill whole segments.
+    @Test(arguments: Kind.allCases, Use.allCases)
+    func entriesInUseOutliveOthers(kind: Kind, use: Use) throws {
+        for bytes in [nil, 1 << 21] as [Int?] {
+            try withTemporaryDirectory(inMemory: true) { path in
+                let entryByteCount = 1_700
+                let count = (bytes ?? 1 << 21) / entryByteCount
+                let store = try kind.open(path, bytes: bytes, count: bytes == nil ? count : nil)
+                let user = TestUser()
+                store.setUser(user)
+                var random = SeededGenerator(seed: 5)
+                let used = (0..<count / 4).map { "used \($0)" }
+                if use == .memory { user.use(Set(used)) }
+                for key in used { try store.save(random.bytes(entryByteCount), forKey: key) }
+                var turn = 0
+                var lost = Set<String>()
+                for number in 0..<count * 4 {
+                    try store.save(random.bytes(entryByteCount), forKey: "other \(number)")
+                    for _ in 0..<2 where use == .fetches {
+                        let key = used[turn % used.count]
+                        turn += 1
+                        if try store.fetch(forKey: key) != nil { continue }
+                        lost.insert(key)
+                        try store.save(random.bytes(entryByteCount), forKey: key)
+                    }
+                }
+                lost.formUnion(Set(user.evicted).intersection(used))
+                #expect(lost.count <= used.count / 100, "limit of bytes: \(bytes != nil)")
+            }
+        }
+    }
+
+    /// Where all entries are in use, some go all the same, and no save asks about all of them.
+    @Test(arguments: Kind.allCases) func savesGoOnWhereAllIsInUse(kind: Kind) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            let store = try kind.open(path, count: 200)
+            let user = TestUser()
+            store.setUser(user)
+            user.use(Set((0..<1_000).map { "\($0)" }))
+            for number in 0..<400 { try store.save([1], forKey: "\(number)") }
+            let former = user.askedCount
+            for number in 400..<500 { try store.save([1], forKey: "\(number)") }
+            #expect(user.askedCount - former <= 100 * 20)
+            #expect(try store.keys().count <= 200)
+        }
+    }
+
     /// Two stores of one process, each with its own ledger or index, stand for two processes.
     @Test(arguments: Kind.allCases, seeds(0..<30))
     func holdForRandomOperationsOfTwoProcesses(kind: Kind, seed: Int) throws {

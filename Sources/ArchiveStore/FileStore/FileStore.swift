@@ -26,6 +26,7 @@ package final class FileStore: ArchiveStore {
     private static let openedRank = LockRank("file store: the open directory", number: 200)
     /// The user to ask and tell.
     let user = Mutex(StoreUserReference())
+    let sparing = Mutex(SparingAllowance())
     /// The queue on which entries are given up before room is needed, and lists are written anew.
     let upkeep = DispatchQueue(label: "file-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
 

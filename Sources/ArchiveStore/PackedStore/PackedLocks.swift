@@ -37,4 +37,5 @@ enum PackedLocks {
     static let segments = LockRank("packed store: open segments", number: 300)
     static let indexFailure = LockRank("packed store: the index's failure", number: 310)
     static let user = LockRank("packed store: the user", number: 320)
+    static let sparing = LockRank("packed store: how many victims are spared", number: 330)
 }

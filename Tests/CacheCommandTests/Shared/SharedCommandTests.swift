@@ -76,7 +76,8 @@ struct SharedCommandTests {
         for key in ArchiveFileNameTests.keys {
             try disk.save(DiskCache.archive("value of \(key)"), key, with: random.attributes())
         }
-        #expect(disk.run("export", folder).status == .success)
+        let exported = disk.run("export", folder)
+        #expect(exported.status == .success, "seed \(seed): \(exported.errors.text)")
         try cache.succeed("import", folder)
         #expect(try cache.entryNames().count == ArchiveFileNameTests.keys.count)
         try cache.succeed("export", folder, "--force", "--all")

@@ -5,8 +5,6 @@ extension FileStore {
         self.user.withLock { $0 = StoreUserReference(user) }
     }
 
-    /// How many victims that are in use elsewhere are spared each time that room is made.
-    private static var mostSpared: Int { 8 }
     /// How many victims may fail to be removed before the call that needs the room throws.
     private static var mostFailures: Int { 8 }
 
@@ -38,15 +36,24 @@ extension FileStore {
     /// - Parameters:
     ///   - told: Is given each entry after its removal, without any lock held.
     ///   - kept: A name that is no victim.
+    ///   - keepsUnreadable: Whether names stay of which an entry cannot be read, but may be by another version.
     ///   - choose: The next victim.
     func giveUp(
         in directory: StoreDirectory,
         told: (EntryInformation) -> Void,
         keeping kept: EntryName? = nil,
+        keepsUnreadable: Bool = false,
         choosing choose: @escaping (inout Ledger) -> EntryName?
     ) throws(StoreError) {
         let withLedger = directory.journal.withLedger as ((inout Ledger) -> EntryName?) -> EntryName??
-        try giveUp(in: directory, told: told, by: withLedger, keeping: kept, choosing: choose)
+        try giveUp(
+            in: directory,
+            told: told,
+            by: withLedger,
+            keeping: kept,
+            keepsUnreadable: keepsUnreadable,
+            choosing: choose
+        )
     }
 
     /// As ``giveUp(in:told:keeping:choosing:)``, by a ledger that `withLedger` gives.
@@ -55,11 +62,12 @@ extension FileStore {
         told: (EntryInformation) -> Void,
         by withLedger: ((inout Ledger) -> EntryName?) -> EntryName??,
         keeping kept: EntryName? = nil,
+        keepsUnreadable: Bool = false,
         choosing choose: @escaping (inout Ledger) -> EntryName?
     ) throws(StoreError) {
+        sparing.withLock { $0.noteCall() }
         // Victims that stay are kept apart until the end, so that they are not chosen again.
         var spared: Set<EntryName> = []
-        var sparings = 0
         var failures = 0
         defer {
             _ = withLedger { ledger in
@@ -71,9 +79,16 @@ extension FileStore {
             // If it is chosen a second time, there is no other one.
             if name == kept, spared.insert(name).inserted { continue }
             do throws(StoreError) {
-                if try !evict(name, in: directory, sparing: sparings < Self.mostSpared, told: told) {
-                    sparings += 1
-                    spared.insert(name)
+                let isSparing = !spared.contains(name)
+                if try !evict(
+                    name,
+                    in: directory,
+                    sparing: isSparing,
+                    keepsUnreadable: keepsUnreadable,
+                    told: told
+                ) {
+                    // Nothing else is left.
+                    guard spared.insert(name).inserted else { break }
                     continue
                 }
             } catch {
@@ -101,11 +116,15 @@ extension FileStore {
 
     /// Removes the entries of a name, to make room, unless they were saved over meanwhile.
     ///
-    /// - Returns: `false` if one of them is in use, and those are spared.
+    /// - Parameters:
+    ///   - sparing: Whether those in use are spared.
+    ///   - keepsUnreadable: As in ``giveUp(in:told:keeping:keepsUnreadable:choosing:)``.
+    /// - Returns: `false` if one of them is to stay.
     private func evict(
         _ name: EntryName,
         in directory: StoreDirectory,
         sparing: Bool,
+        keepsUnreadable: Bool,
         told: (EntryInformation) -> Void
     ) throws(StoreError) -> Bool {
         let shard = directory.shards[name.shard]
@@ -115,7 +134,8 @@ extension FileStore {
             throw StoreError(SystemError(number: ENOENT), path: shard.path, action: "making room")
         }
         let chain = chain(name, in: folder, of: shard, directory.journal)
-        if sparing, let user = user.withLock({ $0.user }) {
+        if keepsUnreadable, try hasUnreadableEntry(chain) { return false }
+        if sparing, let user = user.withLock({ $0.user }), self.sparing.withLock({ $0.take() }) {
             for entry in try entries(of: chain) where user.isInUse(entry.key) { return false }
         }
         var removed: [EntryInformation] = []
@@ -129,6 +149,17 @@ extension FileStore {
             removed = entries
         }
         return true
+    }
+
+    private func hasUnreadableEntry(_ chain: SlotChain) throws(StoreError) -> Bool {
+        var slot = 0
+        while true {
+            switch try chain.content(slot, .tail) {
+            case .absent: return false
+            case .fault(.damaged), .entry: slot += 1
+            case .fault: return true
+            }
+        }
     }
 
     /// Those entries of a name that can be read.
@@ -245,9 +276,15 @@ extension FileStore {
             guard let directory = try refreshed() else { return .everything }
             defer { withExtendedLifetime(directory) {} }
             if let changes = try directory.follower.changes() { return changes }
-            for shard in directory.shards {
-                guard let folder = try shard.directory(create: false) else { continue }
-                try shard.withLock(on: folder, waits: false) {}
+            do throws(StoreError) {
+                for shard in directory.shards {
+                    guard let folder = try shard.directory(create: false) else { continue }
+                    try shard.withLock(on: folder, waits: false) {}
+                }
+            } catch {
+                // The next call must say as much.
+                directory.follower.beginAgain()
+                throw error
             }
             return .everything
         } catch {

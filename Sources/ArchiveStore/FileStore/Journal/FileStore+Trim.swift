@@ -10,16 +10,16 @@ extension FileStore {
         defer { withExtendedLifetime(directory) {} }
         if settings.isLimited {
             try list(directory)
-            try giveUp(in: directory, told: removed) {
+            try giveUp(in: directory, told: removed, keepsUnreadable: true) {
                 $0.total.byteCount <= byteCount ? nil : $0.nextVictim()
             }
             return try directory.journal.shorten()
         }
         // A ledger of its own, for the time of this call: nothing is written for it.
         let ledger = Mutex(try temporaryLedger(of: directory))
-        try giveUp(in: directory, told: removed) { body in
-            ledger.withLock { ledger in body(&ledger) }
-        } choosing: {
+        let withLedger =
+            { body in ledger.withLock { ledger in body(&ledger) } } as ((inout Ledger) -> EntryName?) -> EntryName??
+        try giveUp(in: directory, told: removed, by: withLedger, keepsUnreadable: true) {
             $0.total.byteCount <= byteCount ? nil : $0.nextVictim()
         }
         try directory.journal.shorten()

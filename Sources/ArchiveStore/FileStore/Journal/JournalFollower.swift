@@ -37,6 +37,9 @@ final class JournalFollower: Sendable {
         return nil
     }
 
+    /// Forgets where it was in the journal: the next ``changes()`` begins to follow it.
+    func beginAgain() { state.withLock { $0 = State() } }
+
     /// `nil` if there is no journal to go on in.
     private func changes(_ state: inout State) throws(SystemError) -> ChangesByOthers? {
         guard let file = state.file, let status = try journal.root.status(JournalFile.name),

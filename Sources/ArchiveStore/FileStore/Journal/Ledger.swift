@@ -160,6 +160,7 @@ struct Ledger {
     mutating func spare(_ name: EntryName) {
         guard let entry = departing[name] else { return }
         hold(entry)
+        if entry.isHeld { entry.use() }
     }
 
     // MARK: Snapshots

@@ -14,7 +14,7 @@ struct ReclaimPlan {
     private let room: Int
     private(set) var kept: [IndexSlot] = []
     private(set) var drafts: [RecordDraft] = []
-    private var keptByteCount = 0
+    private(set) var keptByteCount = 0
     private(set) var dropped: [IndexSlot] = []
     private(set) var evictions = Evictions()
     /// Whether all entries were to be kept, and there is no room for them.

@@ -8,6 +8,11 @@ struct Reclaimer: Sendable {
     private let budget: SpaceBudget
     private let reserve: ReserveFile
     var clock: EvictionClock
+    /// The bytes of entries in use that may be written again: as many as were saved since. So entries in use stay together, and
+    /// where all are in use, no more is written twice than is saved.
+    private var allowance: Allowance
+    /// The bytes of saves that were added to the allowance.
+    private var allowedByteCount = 0
 
     init(reader: RecordReader, tail: LogTail, commits: GroupCommit, budget: SpaceBudget, reserve: ReserveFile) {
         self.reader = reader
@@ -16,6 +21,7 @@ struct Reclaimer: Sendable {
         self.budget = budget
         self.reserve = reserve
         clock = EvictionClock(reader: reader)
+        allowance = Allowance(most: budget.carriedAheadByteLimit)
     }
 
     private var segments: SegmentTable { reader.segments }
@@ -59,6 +65,7 @@ struct Reclaimer: Sendable {
             try log.beginSegment(dictionary: tail.segment.dictionary)
         }
         self.tail.hide()
+        let policy = allowed(policy, in: log)
         var plan = ReclaimPlan(policy, room: budget.roomToCarry(in: log))
         var isDecided = false
         do throws(StoreError) {
@@ -76,6 +83,7 @@ struct Reclaimer: Sendable {
         try reader.status.checkIndex()
         if plan.isTooLarge { return false }
         try carry(plan, outOf: number, in: &log)
+        if case .used = policy { allowance.spend(plan.keptByteCount) }
         // Other processes see the entries gone from now on. This process's memory must drop them too, before callbacks
         // run.
         for slot in plan.dropped { log.index.remove(slot) }
@@ -83,6 +91,14 @@ struct Reclaimer: Sendable {
         let hidesEntries = !isDecided || !plan.dropped.isEmpty
         try remove(number, hidesEntries: hidesEntries, givingBackBlocks: plan.isCarriedInPieces, from: &log)
         return true
+    }
+
+    private mutating func allowed(_ policy: CarryOverPolicy, in log: SegmentLog) -> CarryOverPolicy {
+        guard case .used(let byteCount) = policy else { return policy }
+        let saved = log.counts.appendedByteCount - log.counts.carriedByteCount
+        allowance.add(saved - allowedByteCount)
+        allowedByteCount = saved
+        return .used(byteCount: min(byteCount, allowance.rest))
     }
 
     private mutating func remove(

@@ -11,8 +11,17 @@ struct SpaceBudget: Sendable {
         return carriedByteLimit(of: log) + 2 * Record.largestFieldsByteCount + headerByteCount
     }
 
-    /// The most bytes of a given-up segment that are written anew.
-    func carriedByteLimit(of log: SegmentLog) -> Int { log.segmentByteCount / 2 }
+    /// The most bytes of one segment's entries in use that are written again when it is given up: all of them, but where segments
+    /// are short, since room for as many is kept free.
+    func carriedByteLimit(of log: SegmentLog) -> Int {
+        let size = log.segmentByteCount
+        return size < Self.shortSegmentByteCount ? size / 2 : size
+    }
+
+    private static let shortSegmentByteCount = 1 << 14
+
+    /// The most bytes of entries in use that are written again without as many bytes of new ones.
+    var carriedAheadByteLimit: Int { (byteLimit ?? 0) / 2 }
 
     /// The most bytes of a dictionary in the header of every segment; 0 where these are short.
     func dictionaryByteLimit(of log: SegmentLog) -> Int {
@@ -53,18 +62,18 @@ struct SpaceBudget: Sendable {
     /// Where segments are short, none is: giving one up delays no caller, and takes nearly as much room as it frees.
     ///
     /// Without a limit, a segment is given up, and all its live entries are written anew, where less than half of all
-    /// bytes are live. With a limit, one is given up as soon as less than two segments' length is free. If the live
+    /// bytes are live. With a limit, one is given up as soon as less than one and a half segments' length is free. If the live
     /// entries take no more than half of the limit, and the free bytes take all of the first segment, all its live
-    /// entries are written anew, which in the long run frees as much as it writes; otherwise the used ones are, up to
-    /// half of a segment.
+    /// entries are written anew, which in the long run frees as much as it writes; otherwise the used
+    /// ones are, as far as the reclaimer's allowance goes.
     func headroomPolicy(of log: SegmentLog) -> CarryOverPolicy? {
         let total = log.chain.byteCount
         let size = log.segmentByteCount
-        guard size >= 1 << 14 else { return nil }
+        guard size >= Self.shortSegmentByteCount else { return nil }
         let used = log.index.slots.total.byteCount
         guard byteLimit != nil else { return total > 2 * used + size ? .all : nil }
         let limit = byteLimitWithUpkeep(of: log)
-        guard total > limit - 2 * size else { return nil }
+        guard total > limit - size * 3 / 2 else { return nil }
         let free = max(0, limit - total)
         let first = log.chain.first.map { log.chain.byteCount(of: $0) } ?? 0
         return used <= limit / 2 && first <= free ? .all : .used(byteCount: carriedByteLimit(of: log))

@@ -11,13 +11,10 @@ extension SpaceManager {
         evictions: inout Evictions,
         _ body: (inout LogState, inout Evictions) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        if settings.isLimited {
-            try keepVolumeFree(for: byteCount, now: now, evictions: &evictions)
-            try spareVictimsInUse(for: byteCount, digest, now: now)
-        }
+        if settings.isLimited { try keepVolumeFree(for: byteCount, now: now, evictions: &evictions) }
         var failure: StoreError
         do throws(StoreError) {
-            return try lock.withExclusiveLog { state throws(StoreError) in try body(&state, &evictions) }
+            return try withRoom(for: byteCount, digest, now: now, evictions: &evictions, body)
         } catch {
             guard error.isOutOfSpace else { throw error }
             failure = error
@@ -38,6 +35,27 @@ extension SpaceManager {
             }
         }
         throw failure
+    }
+
+    /// Runs `body` after making room within the limits. Other callers, and upkeep, may take that room: then it is made again, a few
+    /// times, before `body` makes it without asking which entries are in use.
+    private func withRoom<Result: Sendable>(
+        for byteCount: Int,
+        _ digest: KeyDigest,
+        now: Double,
+        evictions: inout Evictions,
+        _ body: (inout LogState, inout Evictions) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var rest = settings.isLimited ? Self.mostTries : 0
+        while true {
+            if settings.isLimited { try makeRoom(for: byteCount, digest, now: now, evictions: &evictions) }
+            let result = try lock.withExclusiveLog { state throws(StoreError) -> Result? in
+                guard rest == 0 || budget.fits(byteCount, in: state.log) else { return nil }
+                return try body(&state, &evictions)
+            }
+            if let result { return result }
+            rest -= 1
+        }
     }
 
     /// How often room is made for one save in the same way, since other callers may take it.

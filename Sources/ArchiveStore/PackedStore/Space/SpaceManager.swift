@@ -16,6 +16,7 @@ final class SpaceManager: Sendable {
     let reserve: ReserveFile
     /// Held while making room on a full volume; taken before the log is locked, never while it is.
     private let compaction = RankedMutex((), rank: PackedLocks.compaction)
+    private let sparing = RankedMutex(SparingAllowance(), rank: PackedLocks.sparing)
 
     init(
         settings: StoreSettings,
@@ -86,28 +87,56 @@ final class SpaceManager: Sendable {
 
     // MARK: Headroom
 
-    /// The most segments that are given up in one run: the next run continues.
-    private static let mostSegments = 8
+    /// The most segments that are given up in one run: as many as a log with a limit has, so that a run may pass all entries.
+    /// A save's own is shorter; upkeep is ahead of it mostly.
+    private enum Run {
+        static let ofUpkeep = 32
+        static let ofSave = 16
+    }
 
     /// Gives up segments before a save needs their room, for a background queue.
     func keepHeadroom() throws(StoreError) {
-        for _ in 0..<Self.mostSegments {
-            guard try lock.withWriterLock({ budget.headroomPolicy(of: $0.log) }) != nil else { return }
-            try readFirstSegment()
-            try spareEntriesInUse()
-            var evictions = Evictions()
-            defer { user.tell(evictions) }
+        var evictions = Evictions()
+        // The time is known from saves only.
+        try giveUpSegments(most: Run.ofUpkeep, readsAhead: true, now: nil, evictions: &evictions) {
+            budget.headroomPolicy(of: $0)
+        }
+    }
+
+    /// Gives up the first segment again and again, each with its own turn of the lock, so that memory can be asked before
+    /// which of its entries are in use.
+    ///
+    /// - Parameters:
+    ///   - now: In seconds since 2001-01-01 UTC; `nil`: when an entry was saved last.
+    ///   - evictions: Gets the entries that are given up. Those of upkeep are reported after each segment.
+    ///   - policy: Which entries to keep; `nil` where there is room enough.
+    private func giveUpSegments(
+        most: Int,
+        readsAhead: Bool,
+        now: Double?,
+        evictions: inout Evictions,
+        while policy: (SegmentLog) throws(StoreError) -> CarryOverPolicy?
+    ) throws(StoreError) {
+        for _ in 0..<most {
+            guard try lock.withWriterLock({ state throws(StoreError) in try policy(state.log) }) != nil else {
+                return
+            }
+            if readsAhead { try readFirstSegment() }
+            let first = try spareEntriesInUse()
             let isDone = try lock.withExclusiveLog { state throws(StoreError) -> Bool in
-                // Other callers may have made room, or used it, meanwhile.
-                guard let policy = budget.headroomPolicy(of: state.log) else { return true }
-                // The time is known from saves only.
-                let now = settings.isLimited ? state.log.index.savedAt : nil
+                // Other callers may have made room, or used it, in between.
+                guard let policy = try policy(state.log) else { return true }
+                guard state.log.chain.first == first else { return false }
                 return try !state.reclaimer.reclaimFirst(
                     keeping: policy,
-                    now: now,
+                    now: now ?? (settings.isLimited ? state.log.index.savedAt : nil),
                     from: &state.log,
                     evictions: &evictions
                 )
+            }
+            if readsAhead {
+                user.tell(evictions)
+                evictions = Evictions()
             }
             if isDone { return }
         }
@@ -129,44 +158,57 @@ final class SpaceManager: Sendable {
 
     // MARK: Entries in use
 
-    /// The most victims in use elsewhere that are spared each time room is made.
-    private static let mostSpared = 8
-
-    /// Asks the store's user which of the next victims are in use elsewhere, and spares them. The user is not asked
-    /// while a lock is held.
-    func spareVictimsInUse(for byteCount: Int, _ digest: KeyDigest, now: Double) throws(StoreError) {
-        let index = reader.index
-        if let limit = settings.countLimit, index.total.count >= limit, index.slot(digest) == nil {
-            if try lock.withWriterLock({ $0.log.index.takesSweep(now) }) {
-                try sweeper.removeExpired(at: Date(timeIntervalSinceReferenceDate: now)) { user.tellExpired($0) }
-            }
-            if let user = user.current {
-                for _ in 0..<Self.mostSpared {
-                    let victim = try lock.withWriterLock { state throws(StoreError) in
-                        try state.reclaimer.clock.peek(in: &state.log)
-                    }
-                    guard let victim, let key = victim.key, user.isInUse(key.string) else { break }
-                    index.use(victim.slot)
-                }
-            }
+    /// Makes room for a save under the limits, as far as that can be done without losing an entry that is in use: asks the
+    /// store's user which of the next victims are, and spares those. The user is not asked while a lock is held.
+    func makeRoom(
+        for byteCount: Int,
+        _ digest: KeyDigest,
+        now: Double,
+        evictions: inout Evictions
+    ) throws(StoreError) {
+        try spareVictimsInUse(of: digest, now: now)
+        try giveUpSegments(most: Run.ofSave, readsAhead: false, now: now, evictions: &evictions) {
+            log throws(StoreError) in
+            guard !budget.fits(byteCount, in: log), try log.chain.hasMoreThanFloors() else { return nil }
+            return .used(byteCount: budget.carriedByteLimit(of: log))
         }
-        let isFull = try lock.withWriterLock { !budget.fits(byteCount, in: $0.log) }
-        if isFull { try spareEntriesInUse() }
     }
 
-    /// Marks the entries of the first segment as used that are in use elsewhere.
-    private func spareEntriesInUse() throws(StoreError) {
+    /// Spares the next victims of a limit of entries that are in use.
+    private func spareVictimsInUse(of digest: KeyDigest, now: Double) throws(StoreError) {
+        let index = reader.index
+        guard let limit = settings.countLimit, index.total.count >= limit, index.slot(digest) == nil else { return }
+        if try lock.withWriterLock({ $0.log.index.takesSweep(now) }) {
+            try sweeper.removeExpired(at: Date(timeIntervalSinceReferenceDate: now)) { user.tellExpired($0) }
+        }
         guard let user = user.current else { return }
-        for (slot, key) in try entriesOfFirstSegment() where slot.uses == 0 && user.isInUse(key) {
+        sparing.withLock { $0.noteCall() }
+        while sparing.withLock({ $0.take() }) {
+            let victim = try lock.withWriterLock { state throws(StoreError) in
+                try state.reclaimer.clock.peek(in: &state.log)
+            }
+            guard let victim, let key = victim.key, user.isInUse(key.string) else { break }
+            index.use(victim.slot)
+        }
+    }
+
+    /// Marks the entries of the first segment as used that are in use elsewhere; returns its number.
+    private func spareEntriesInUse() throws(StoreError) -> UInt32? {
+        let (first, size) = try lock.withWriterLock { state in
+            let first = state.log.chain.first
+            return (first, state.log.chain.byteCount(of: first ?? 0))
+        }
+        guard let first, let user = user.current else { return first }
+        for (slot, key) in try entries(of: first, byteCount: size) where slot.uses == 0 && user.isInUse(key) {
             reader.index.use(slot)
         }
+        return first
     }
 
-    private func entriesOfFirstSegment() throws(StoreError) -> [(slot: IndexSlot, key: String)] {
-        let (number, size) = try lock.withWriterLock { state in
-            let number = state.log.chain.first ?? 0
-            return (number, state.log.chain.byteCount(of: number))
-        }
+    private func entries(
+        of number: UInt32,
+        byteCount size: Int
+    ) throws(StoreError) -> [(slot: IndexSlot, key: String)] {
         guard let segment = try reader.segments.segment(number) else { return [] }
         return try attempt("making room", reader.segments.path(number)) { () throws(SystemError) in
             var entries: [(slot: IndexSlot, key: String)] = []
