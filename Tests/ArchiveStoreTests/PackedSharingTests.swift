@@ -66,30 +66,6 @@ import Testing
         }
     }
 
-    /// On a full disk an entry is removed in place, and the blocks of its archive are freed.
-    @Test func whatWasRemovedInPlaceIsNotDamaged() throws {
-        try withTemporaryDirectory(inMemory: true) { path in
-            let failing = Failing()
-            let layer = failing.layer(ENOSPC) { call in
-                // The first write only: the removal's, not that of the entry's head.
-                call.operation == .write && failing.isOn.exchange(false, ordering: .relaxed)
-            }
-            let store = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
-            var random = SeededGenerator(seed: 6)
-            let archive = random.bytes(50_000)
-            try store.save(archive, forKey: "key", storedAt: .now, expiresAt: nil)
-            let other = try PackedStore(directory: path, create: false)
-            #expect(try other.fetch(forKey: "key") != nil)
-            failing.isOn.store(true, ordering: .relaxed)
-            #expect(try store.remove(forKey: "key"))
-            let isStillOn = failing.isOn.load(ordering: .relaxed)
-            #expect(!isStillOn)
-            #expect(try other.fetch(forKey: "key") == nil)
-            #expect(try store.fetch(forKey: "key") == nil)
-            #expect(try PackedStore(directory: path, create: false).fetch(forKey: "key") == nil)
-        }
-    }
-
     /// A damaged index is rebuilt from all segments, which then need not stay open.
     @Test func aRescuedIndexKeepsNoSegmentOpen() throws {
         try withTemporaryDirectory(inMemory: true) { path in

@@ -107,11 +107,6 @@ import Testing
             #expect(throws: RecordFault.damaged) { try Self.verified(Self.bytes(of: moved), at: place) }
             #expect(try Record(head: Self.bytes(of: moved), at: place, seed: logSeed).serial == record.serial)
         }
-
-        let head = record.headAsRemoval(bytes, at: place, seed: logSeed)
-        let removed = try Self.verified(head + bytes[head.count...], at: place)
-        #expect(removed.kind == .removal && removed.key == key && removed.byteCount == bytes.count)
-        #expect(removed.previousHash == previous.hash)
     }
 
     /// Any bytes are a record or none: nothing traps, and no length is taken for more than there is.

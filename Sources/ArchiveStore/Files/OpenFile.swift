@@ -92,18 +92,6 @@ struct OpenFile: ~Copyable {
         _ = try layer.call(.truncate(descriptor, to: byteCount), name) { ftruncate(descriptor, off_t(byteCount)) }
     }
 
-    /// Gives the blocks of a part of the file back: zeros are read there from then on, and the file stays as long as it
-    /// is. Does nothing where the file system cannot do so.
-    func punchHole(_ range: Range<Int>) throws(SystemError) {
-        do throws(SystemError) {
-            _ = try layer.call(.punchHole(descriptor, range), name) {
-                punch_hole(descriptor, Int64(range.lowerBound), Int64(range.count))
-            }
-        } catch {
-            guard error.isUnsupported else { throw error }
-        }
-    }
-
     /// The offset, from `offset` on, of the next bytes that are no hole; `nil` if there are none.
     func nextData(from offset: Int) throws(SystemError) -> Int? {
         do throws(SystemError) {

@@ -22,7 +22,6 @@ enum SystemCall: @unchecked Sendable {
     /// Without a place, at the position of the open file.
     case write(Open, UnsafeRawBufferPointer, at: Int?)
     case truncate(Open, to: Int)
-    case punchHole(Open, Range<Int>)
     case nextData(Open, from: Int)
     case allocate(Open, byteCount: Int)
     /// Its length stays.
@@ -50,7 +49,7 @@ enum SystemCall: @unchecked Sendable {
         case .makeDirectory: .makeDirectory
         case .status, .statusOfName, .extent, .byteCount, .freeSpace: .status
         case .read, .nextData: .read
-        case .write, .truncate, .punchHole, .allocate, .allocateAhead: .write
+        case .write, .truncate, .allocate, .allocateAhead: .write
         case .synchronize: .synchronize
         case .lock, .lockByte: .lock
         case .unlock: .unlock

@@ -21,7 +21,6 @@ final class PackedLog: Sendable {
     let space: SpaceManager
     let dictionaries: DictionaryUpkeep
     let snapshots: SnapshotWriter
-    private let owedRemovals: OwedRemovals
     /// The tail's number when upkeep was last due.
     private let keptUpSegment = Atomic<UInt32>(0)
 
@@ -73,7 +72,6 @@ final class PackedLog: Sendable {
         self.tail = tail
         self.reader = reader
         self.commits = commits
-        self.owedRemovals = owedRemovals
         lock = LogLock(
             folder: folder,
             tail: tail,
@@ -85,10 +83,9 @@ final class PackedLog: Sendable {
                     reader: reader,
                     tail: tail,
                     commits: commits,
-                    budget: budget,
-                    reserve: reserve
+                    budget: budget
                 ),
-                compactor: SpaceCompactor(root: folder.root, reader: reader, commits: commits, reserve: reserve),
+                compactor: SpaceCompactor(root: folder.root, reader: reader, reserve: reserve),
                 reserve: SpaceReserve(file: reserve, isLimited: isLimited)
             )
         )
@@ -98,8 +95,7 @@ final class PackedLog: Sendable {
             tail: tail,
             commits: commits,
             owedRemovals: owedRemovals,
-            user: user,
-            isLimited: isLimited
+            user: user
         )
         sweeper = EntrySweeper(lock: lock, reader: reader, commits: commits, remover: remover, user: user)
         space = SpaceManager(
@@ -158,9 +154,8 @@ final class PackedLog: Sendable {
     /// Gives up all entries.
     func removeAll() throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
-            // A former removal may be lost with the power, or unknown to other processes.
-            let owesRecords = commits.hasFailed || reader.status.owesFloor || owedRemovals.hasUntold
-            if !owesRecords, try !state.log.chain.hasMoreThanFloors() { return try commits.synchronize() }
+            // A former removal may be lost with the power.
+            if !commits.hasFailed, try !state.log.chain.hasMoreThanFloors() { return try commits.synchronize() }
             defer { state.reclaimer.clock.leaveSegments(upTo: .max) }
             try state.log.removeAll()
         }
@@ -168,7 +163,9 @@ final class PackedLog: Sendable {
 
     /// The hashes of keys that other processes changed since the last call; `nil` if any key may have changed.
     func takeChanges() throws(StoreError) -> Set<UInt64>? {
-        try lock.withWriterLock { $0.log.index.takeChanges() }
+        // Also where a segment is gone that no record tells of.
+        try lock.catchUp()
+        return try lock.withWriterLock { $0.log.index.takeChanges() }
     }
 
     /// Waits for no device and no other process.
@@ -215,36 +212,9 @@ final class PackedLog: Sendable {
         return keptUpSegment.exchange(number, ordering: .relaxed) != number
     }
 
-    /// Tells other processes of removals and given-up segments that found no room, and writes the index, before the log is
-    /// closed. Waits for no other process, which may be stopped: what cannot have the lock within some milliseconds is not
-    /// written.
-    func finish() {
-        if owedRemovals.hasUntold || reader.status.owesFloor {
-            bestEffort("there is still no room for them, or another process has the lock") {
-                () throws(StoreError) in
-                try tellOwed()
-            }
-        }
-        snapshots.writeBeforeClosing()
-    }
-
-    /// A process that only saves has the lock for moments: a few attempts find it free.
-    private func tellOwed() throws(StoreError) {
-        var attempts = 1
-        while true {
-            do throws(StoreError) {
-                return try lock.withExclusiveLog(waits: false) { state throws(StoreError) in
-                    try state.log.appendOwedRecords()
-                }
-            } catch {
-                guard error.errorNumber == EWOULDBLOCK, attempts < Self.mostAttemptsToLock else { throw error }
-                attempts += 1
-                usleep(2_000)
-            }
-        }
-    }
-
-    private static var mostAttemptsToLock: Int { 16 }
+    /// Writes the index before the log is closed. Waits for no other process, which may be stopped: what cannot have the lock at
+    /// once is not written.
+    func finish() { snapshots.writeBeforeClosing() }
 
     /// Makes room before it is needed, and writes the index and a dictionary where they are due.
     func keepUp() {

@@ -3,10 +3,6 @@
 
 #include <stdint.h>
 
-// Gives the blocks of a part of a file back: zeros are read there from then on, and the file stays as long as it is.
-// Returns 0, or -1 with errno.
-int punch_hole(int descriptor, int64_t offset, int64_t length);
-
 // Returns where the next bytes of a file are that are no hole, from an offset on; the offset itself where the file system
 // cannot tell. Returns -1 with errno: ENXIO if there are none.
 int64_t next_data(int descriptor, int64_t offset);

@@ -34,7 +34,6 @@ extension SimulatedVolume {
         case .read(let file, let target, let offset): return read(file, into: target, at: offset, upTo: most)
         case .write(let file, let bytes, let offset): return write(file, bytes, at: offset, upTo: most)
         case .truncate(let file, let count): return change(file) { $0.truncate(to: count) }
-        case .punchHole(let file, let range): return change(file) { $0.punch(range) }
         case .nextData(let file, let offset):
             guard let id = opens[file]?.inode, let inode = inodes[id] else { return .failed(EBADF) }
             return inode.nextData(from: offset).map(Outcome.done) ?? .failed(ENXIO)

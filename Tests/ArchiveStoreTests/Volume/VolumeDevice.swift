@@ -26,7 +26,6 @@ struct FileOnDevice {
         case write([UInt8], at: Int)
         /// Cut, or made longer by zeros.
         case truncate(to: Int)
-        case punch(Range<Int>)
     }
 
     var bytes: [UInt8] = []
@@ -48,8 +47,6 @@ extension FileOnDevice.Change {
                 }
             }
         case .truncate(let count): bytes.resize(to: count)
-        case .punch(let range):
-            for place in range.clamped(to: 0..<bytes.count) { bytes[place] = 0 }
         }
     }
 
@@ -58,7 +55,6 @@ extension FileOnDevice.Change {
         switch self {
         case .write(let new, let offset): SimulatedVolume.blocks(of: min(offset, count)..<offset + new.count)
         case .truncate(let other): SimulatedVolume.blocks(of: min(other, count)..<max(other, count))
-        case .punch(let range): SimulatedVolume.blocks(of: range)
         }
     }
 }
@@ -91,14 +87,6 @@ extension SimulatedVolume.Inode {
         blocks = blocks.filter { $0 < end }
     }
 
-    mutating func punch(_ range: Range<Int>) {
-        note(.punch(range))
-        let size = SimulatedVolume.blockByteCount
-        for block in blocks where range.lowerBound <= block * size && (block + 1) * size <= range.upperBound {
-            blocks.remove(block)
-        }
-    }
-
     mutating func allocate(_ range: Range<Int>, keepsLength: Bool) {
         blocks.formUnion(SimulatedVolume.blocks(of: range))
         if !keepsLength, range.upperBound > bytes.count { note(.truncate(to: range.upperBound)) }
@@ -126,7 +114,6 @@ extension SimulatedVolume.Inode {
             switch change {
             case .write(let new, let offset): count = max(count, offset + new.count)
             case .truncate(let other): count = other
-            case .punch: break
             }
         }
         return changed

@@ -45,7 +45,7 @@ import Testing
                 before, spot = int.from_bytes(data[at + 13:at + 16], 'big'), at + 16
                 kind = flags & 7
                 key, payload, more, expires, serial = length(), 0, 0, None, number << 32 | at
-                if kind in (1, 6):
+                if kind == 1:
                     body, early = take('>I'), take('B')
                     stored = take('>d') if early == 255 else (early << 32 | take('>I')) / 256
                     payload, size_before = length(), length()

@@ -8,7 +8,6 @@ final class EntryRemover: Sendable {
     private let commits: GroupCommit
     private let owedRemovals: OwedRemovals
     private let user: PackedStoreUser
-    private let isLimited: Bool
 
     init(
         lock: LogLock,
@@ -16,8 +15,7 @@ final class EntryRemover: Sendable {
         tail: LogTail,
         commits: GroupCommit,
         owedRemovals: OwedRemovals,
-        user: PackedStoreUser,
-        isLimited: Bool
+        user: PackedStoreUser
     ) {
         self.lock = lock
         self.reader = reader
@@ -25,13 +23,12 @@ final class EntryRemover: Sendable {
         self.commits = commits
         self.owedRemovals = owedRemovals
         self.user = user
-        self.isLimited = isLimited
     }
 
     /// Removes the entry of a key if it is chosen, and does not wait for the device.
     ///
     /// The removal of a key without an entry is appended as well where the one that was appended before may be lost, since a
-    /// wait for the device has failed, and where other processes were not told that segments are gone.
+    /// wait for the device has failed.
     ///
     /// - Returns: whether the entry was removed, and the place up to which the log must be on the device; `nil` where
     ///   another entry is there, so that none of this one's removals can be lost.
@@ -40,7 +37,7 @@ final class EntryRemover: Sendable {
         _ digest: KeyDigest,
         where isChosen: (EntryInformation) -> Bool = { _ in true }
     ) throws(StoreError) -> (isRemoved: Bool, end: RecordPlace?) {
-        let isAppendedAnyway = commits.owesRemoval(of: digest, upTo: tail.end) || reader.status.owesFloor
+        let isAppendedAnyway = commits.owesRemoval(of: digest, upTo: tail.end)
         // No lock is taken where there is no entry.
         guard isAppendedAnyway || reader.index.slot(digest) != nil else { return (false, tail.end) }
         var evictions = Evictions()
@@ -126,8 +123,7 @@ final class EntryRemover: Sendable {
         try state.reclaimer.reclaim(byteCount, now: nil, from: &state.log, evictions: &evictions)
         // It may have been moved, or given up.
         guard let slot = reader.index.slot(digest) else { return false }
-        try remove(slot, key: key, from: &state)
-        return true
+        return try remove(slot, key: key, from: &state, evictions: &evictions)
     }
 
     private func appendRemoval(
@@ -138,54 +134,24 @@ final class EntryRemover: Sendable {
     ) throws(StoreError) {
         var removal = RecordDraft.removal(key: key.bytes, hash: digest.high)
         try state.reclaimer.reclaim(removal.byteCount, now: nil, from: &state.log, evictions: &evictions)
-        try state.reserve.append(&removal, to: &state.log)
+        try state.appendRemoval(&removal, evictions: &evictions)
         owedRemovals.appendedAgain(digest)
     }
 
-    /// As above, where there is room: appends a removal, or on a full volume turns the entry's own record into one.
-    func remove(_ slot: IndexSlot, key: [UInt8], from state: inout LogState) throws(StoreError) {
+    /// As above, where there is room within the limits.
+    @discardableResult
+    func remove(
+        _ slot: IndexSlot,
+        key: [UInt8],
+        from state: inout LogState,
+        evictions: inout Evictions
+    ) throws(StoreError) -> Bool {
         var removal = RecordDraft.removal(key: key, hash: slot.hash)
-        do throws(StoreError) {
-            try state.reserve.append(&removal, to: &state.log)
-        } catch {
-            guard error.isOutOfSpace else { throw error }
-            let changed = try removeInPlace(slot, from: state.log)
-            // Other processes may have the entry in memory, and count it.
-            owedRemovals.addUntold(key, slot.digest)
-            state.log.index.remove(slot)
-            guard let changed else { return }
-            do throws(StoreError) {
-                try commits.synchronize(changed, upTo: state.log.chain.byteCount(of: changed.number))
-            } catch {
-                owedRemovals.addUnsynchronized([(StoreKey(taken: key), slot.digest)])
-                throw error
-            }
-            return
-        }
-        state.log.index.remove(slot)
-    }
-
-    /// Turns an entry's record into a removal, which takes no room. A fetch finds no entry there, and a reader of the
-    /// log takes the record for a removal.
-    ///
-    /// - Returns: the segment to wait for; `nil` if the record is gone already.
-    private func removeInPlace(_ slot: IndexSlot, from log: SegmentLog) throws(StoreError) -> Segment? {
-        let number = slot.place.segment
-        guard let found = try reader.read(slot, .head), let segment = try reader.segments.segment(number) else {
-            return nil
-        }
-        // The snapshot has the entry, and no record behind its position says that the entry is gone. A process that
-        // opens the log would not know that there is room to be made.
-        if !isLimited { try log.snapshot.remove() }
-        tail.hide()
-        try attempt("removing an entry", reader.segments.path(number)) { () throws(SystemError) in
-            let head = found.record.headAsRemoval(found.bytes, at: slot.place, seed: segment.seed)
-            try segment.file.write(head, at: Int(slot.place.offset))
-        }
-        bestEffort("the entry is removed, whether the hole gives room or not") { () throws(SystemError) in
-            try segment.punchHole(in: found.record, at: slot.place)
-        }
-        return segment
+        try state.appendRemoval(&removal, evictions: &evictions)
+        // It may have been moved, or given up, for the removal's room.
+        guard let current = reader.index.slot(slot.digest) else { return false }
+        state.log.index.remove(current)
+        return true
     }
 
     // MARK: Damaged entries

@@ -88,7 +88,7 @@ final class EntrySaver: Sendable {
         in state: inout LogState
     ) -> Appended {
         let attributes = new.attributes
-        state.reserve.adjust(at: place, in: state.log)
+        state.reserve.adjust(at: place, in: &state.log)
         let slot = IndexSlot(
             new.digest,
             place: place,

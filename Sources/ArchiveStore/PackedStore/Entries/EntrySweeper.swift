@@ -61,9 +61,6 @@ final class EntrySweeper: Sendable {
         } ifSame: {
             $0.isSave(of: $1)
         }
-        // Other processes may return entries that are gone here.
-        guard reader.status.owesFloor else { return }
-        try lock.withExclusiveLog { state throws(StoreError) in try state.log.appendOwedFloor() }
     }
 
     /// Removes the entries that cannot be read; returns how many there were.

@@ -34,8 +34,7 @@ extension Record {
 
     /// As above, of a whole record.
     ///
-    /// - Parameter isSound: whether the payload of an entry is the one that was written. Payloads of other kinds are not
-    ///   needed, and their blocks may have been given back.
+    /// - Parameter isSound: whether the payload of an entry is the one that was written. Other kinds have none.
     init(
         verifying bytes: [UInt8],
         at place: RecordPlace,
@@ -46,20 +45,6 @@ extension Record {
         self = try Record(head: bytes, at: place, seed: seed, key: key)
         guard bytes.count >= byteCount else { throw .incomplete }
         guard bytes.count == byteCount, kind != .entry || isSound(self) else { throw .damaged }
-    }
-
-    /// The head of this record, an entry's, as that of a removal at its place.
-    ///
-    /// - Parameter bytes: at least those of the head.
-    func headAsRemoval(_ bytes: [UInt8], at place: RecordPlace, seed: UInt32) -> [UInt8] {
-        var head = Array(bytes[..<headByteCount])
-        let flags = head[RecordHead.kindOffset] & ~RecordHead.kindMask
-        head[RecordHead.kindOffset] = flags | RecordHead.removedEntryKind
-        head.withUnsafeMutableBytes { head in
-            let checksum = Self.checksum(UnsafeRawBufferPointer(head), at: place, seed: seed)
-            ByteWriter(head).store(checksum, at: RecordHead.checksumOffset)
-        }
-        return head
     }
 
     /// The checksum of a head at a place of a log. No other place has the same, nor the same place of another log.

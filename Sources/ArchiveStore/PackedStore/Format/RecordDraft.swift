@@ -10,6 +10,7 @@ struct RecordDraft: Sendable {
     /// The hash of the key, or the serial of a floor or a loss; 0 for a seal.
     let hash: UInt64
     let archiveByteCount: Int
+    let isEntry: Bool
     /// `nil` if it will be that of the record's place.
     private let serial: UInt64?
     private let headByteCount: Int
@@ -111,6 +112,7 @@ struct RecordDraft: Sendable {
         self.hash = hash
         self.serial = serial
         archiveByteCount = entry?.archiveByteCount ?? 0
+        isEntry = entry != nil
         self.headByteCount = headByteCount
     }
 

@@ -1,7 +1,5 @@
 /// The fields of a record's head, as they stand before its key.
 struct RecordHead {
-    /// Of an entry that was turned into a removal where it stands: it keeps an entry's fields.
-    static let removedEntryKind: UInt8 = 6
     static let kindMask: UInt8 = 7
     static let expiresFlag: UInt8 = 16
     static let attributesFlag: UInt8 = 32
@@ -40,7 +38,7 @@ struct RecordHead {
         guard start.number(at: 0) == Record.magic else { throw .damaged }
         let flags = bytes[Self.kindOffset]
         let kind = flags & Self.kindMask
-        self.kind = kind == Self.removedEntryKind ? .removal : Record.Kind(rawValue: kind)
+        self.kind = Record.Kind(rawValue: kind)
         isBare = flags & Self.bareFlag != 0
         previousHash = KeyDigest.shortened(hash: start.number(at: 5) & (1 << KeyDigest.hashBitCount - 1))
         previousByteCount = start.number(at: 12) & Record.previousByteCountMask
@@ -59,7 +57,7 @@ struct RecordHead {
             return number
         }
         keyByteCount = try length(StoreKey.largestByteCount)
-        if kind == Record.Kind.entry.rawValue || kind == Self.removedEntryKind {
+        if self.kind == .entry {
             payloadChecksum = try next(UInt32.self)
             guard let time = RecordTime.next(&fields) else { throw .incomplete }
             storedAt = time

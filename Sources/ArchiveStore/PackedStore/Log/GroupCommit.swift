@@ -127,21 +127,6 @@ final class GroupCommit: Sendable {
         commits.withLock { $0.firstUncovered = max($0.firstUncovered, number) }
     }
 
-    /// Waits until a segment is on the device, up to where it ends, if the store is durable.
-    func synchronize(_ segment: Segment, upTo end: Int) throws(StoreError) {
-        guard isDurable else { return }
-        // With two calls at the same time, one might get the failure and the other success.
-        guard try takeTurn(upTo: nil, isSaver: false) else { return }
-        defer { endTurn(isSaver: false) }
-        do throws(SystemError) {
-            try segment.file.synchronizeData()
-        } catch {
-            // Every caller that appended to the segment gets the error, because the system reports it only once.
-            let place = RecordPlace(segment: segment.number, offset: UInt32(clamping: end))
-            throw fail(error, in: segment, upTo: place)
-        }
-    }
-
     /// Waits until the removals of some keys, which were appended up to a place, are on the device, if the store is durable.
     /// After a failed wait they are owed: a call that is repeated finds no entries, and has them appended again.
     func synchronize(

@@ -8,7 +8,6 @@ final class LogStatus: Sendable {
     private let isIncomplete = Atomic<Bool>(false)
     private let indexFailure = RankedMutex<StoreError?>(nil, rank: PackedLocks.indexFailure)
     private let firstLive = Atomic<UInt32>(0)
-    private let floorIsOwed = Atomic<Bool>(false)
 
     init(path: String) { self.path = path }
 
@@ -37,13 +36,6 @@ final class LogStatus: Sendable {
     var firstLiveSegment: UInt32 {
         get { firstLive.load(ordering: .relaxed) }
         set { firstLive.store(newValue, ordering: .relaxed) }
-    }
-
-    /// Whether the floor of segments with entries found no room, so that other processes may still return entries that are
-    /// gone here.
-    var owesFloor: Bool {
-        get { floorIsOwed.load(ordering: .relaxed) }
-        set { floorIsOwed.store(newValue, ordering: .relaxed) }
     }
 
     // MARK: The index

@@ -8,7 +8,7 @@ struct OpenedLog {
 
     /// - Parameters:
     ///   - usesSnapshot: Whether the index may come from a snapshot; otherwise all records are read.
-    ///   - owedRemovals: The store's, of which each append appends some.
+    ///   - owedRemovals: The store's.
     ///   - hashing: Returns a key's digest.
     ///   - partRank: The place of the lock of each part of the index in the order of locks.
     init(
@@ -73,7 +73,6 @@ struct OpenedLog {
             tail: tail,
             reader: reader,
             commits: commits,
-            owedRemovals: owedRemovals,
             start: start
         )
         follower = LogFollower(
@@ -82,7 +81,6 @@ struct OpenedLog {
             snapshotPosition: start.snapshot?.position
         )
         try follower.open(&log)
-        log.takeOwedFloor()
         // Entries cached in memory before may be of another log.
         log.index.noteAnyChange()
     }

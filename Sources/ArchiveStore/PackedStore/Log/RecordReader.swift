@@ -38,7 +38,7 @@ final class RecordReader: Sendable {
     /// its file, which takes no room where it is a hole.
     func isTooLong(_ byteCount: Int) -> Bool { byteCount > Record.largestByteCount(forArchiveOf: archiveByteLimit) }
 
-    /// Reads a slot's record; `nil` if its segment is gone, or the entry was removed where it stands.
+    /// Reads a slot's record; `nil` if its segment is gone.
     ///
     /// - Parameter key: the key that the record is expected to have, which is not copied then.
     /// - Throws: `.corrupted` if it is damaged, `.io`; `.tooLarge` for all of a record that ``isTooLong(_:)``.
@@ -85,7 +85,6 @@ final class RecordReader: Sendable {
                 case .head: try Record(head: bytes, at: slot.place, seed: segment.seed, key: key)
                 }
             guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
-            if record.kind == .removal { return nil }
             guard record.kind == .entry else { throw .damaged }
             return LocatedRecord(slot: slot, record: record, bytes: bytes)
         } catch {

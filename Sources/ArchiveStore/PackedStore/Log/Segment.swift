@@ -30,23 +30,8 @@ final class Segment: Sendable {
         self.reservation = reservation
     }
 
-    // MARK: Holes
-
     /// The block size of most file systems.
     static let blockByteCount = 4_096
-
-    /// Gives back the blocks that a record's payload fills. The payload is not read any more; the head stays.
-    func punchHole(in record: Record, at place: RecordPlace) throws(SystemError) {
-        let start = Int(place.offset)
-        try punchHole(in: start + record.headByteCount..<start + record.byteCount)
-    }
-
-    /// Gives back the blocks that a range of bytes fills.
-    func punchHole(in range: Range<Int>) throws(SystemError) {
-        let block = Self.blockByteCount
-        let hole = ((range.lowerBound + block - 1) / block * block, range.upperBound / block * block)
-        if hole.0 < hole.1 { try file.punchHole(hole.0..<hole.1) }
-    }
 
     // MARK: File names
 

@@ -102,9 +102,16 @@ struct SegmentChain: Sendable {
         }
     }
 
-    func removeFile(of number: UInt32) throws(StoreError) {
+    /// - Parameter givingBackBlocks: Whether the file is made empty once it has no name: its blocks are free at once, and a process
+    ///   that has it open finds that its entries are gone.
+    func removeFile(of number: UInt32, givingBackBlocks: Bool = false) throws(StoreError) {
+        let segment = givingBackBlocks ? try? segments.segment(number) : nil
         try attempt("removing a segment", segments.path(number)) { () throws(SystemError) in
             _ = try segments.root.remove(Segment.fileName(number))
+        }
+        guard let segment else { return }
+        bestEffort("its blocks are free when the last process closes it") { () throws(SystemError) in
+            try segment.file.truncate(to: 0)
         }
     }
 }

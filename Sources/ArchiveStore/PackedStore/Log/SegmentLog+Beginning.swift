@@ -4,9 +4,19 @@ import Foundation
 
 extension SegmentLog {
     /// The segment to append `byteCount` more bytes to; a new one if the tail has no room.
-    mutating func tail(for byteCount: Int) throws(StoreError) -> LogTail.Position {
+    ///
+    /// - Parameter usesMargin: Whether the records may take the margin: they go to the tail, however long it is, where the volume
+    ///   has no room for another segment.
+    mutating func tail(for byteCount: Int, usesMargin: Bool) throws(StoreError) -> LogTail.Position {
         if tailTakes(byteCount), let tail = tail.current { return tail }
-        return try beginSegment(dictionary: tail.dictionary)
+        do throws(StoreError) {
+            return try beginSegment(dictionary: tail.dictionary)
+        } catch {
+            guard usesMargin, error.isOutOfSpace, isTailOpen, let tail = tail.current,
+                tail.end + byteCount <= Self.largestSegmentByteCount * 2
+            else { throw error }
+            return tail
+        }
     }
 
     /// Ends the tail, and begins another one.
@@ -51,7 +61,10 @@ extension SegmentLog {
             ),
             dictionary: dictionary
         )
-        let draft = try session.write(header, synchronized: settings.isDurable).name
+        let draft = try session.write(synchronized: settings.isDurable) { file throws(SystemError) in
+            try file.write(header)
+            if keepsMargin { try file.allocateAhead(0..<header.count + marginByteCount) }
+        }.name
         do throws(StoreError) {
             if let former {
                 // The process that sealed it may have died before it began the next one.
@@ -114,7 +127,12 @@ extension SegmentLog {
     private mutating func seal(_ tail: LogTail.Position) throws(StoreError) {
         var seal = RecordDraft.seal
         _ = setPlace(of: &seal, in: tail.segment, at: tail.end, after: previous)
-        try write(seal.content, to: tail)
+        try write(seal.content, to: tail, usesMargin: true)
+        if keepsMargin {
+            bestEffort("the margin keeps its blocks until the segment goes") { () throws(SystemError) in
+                try tail.segment.file.truncate(to: tail.end + seal.byteCount)
+            }
+        }
         previous = PreviousRecord(byteCount: seal.byteCount, hash: 0)
         chain.setByteCount(tail.end + seal.byteCount, of: tail.segment.number)
         chain.isSealed = true
@@ -138,8 +156,6 @@ extension SegmentLog {
         if let tail = tail.current?.segment {
             bestEffort("others notice within moments") { () throws(SystemError) in try tail.file.truncate(to: 0) }
         }
-        _ = owedRemovals.takeUntold()
-        owedRemovals.setFloor(0)
         return stale
     }
 }

@@ -15,8 +15,6 @@ extension SegmentLog {
             throw try removeAllSegments()
         }
         self.tail.hide()
-        // The header tells of them as well.
-        _ = owedRemovals.takeUntold()
         chain.addOrphanedSegments(chain.byteCounts.keys.filter { $0 < next.segment.number }.sorted(by: >))
         index.clear()
         chain.raiseFirstLiveSegment(to: next.segment.number)

@@ -11,20 +11,17 @@ struct SegmentLog: Sendable {
     let tail: LogTail
     let reader: RecordReader
     let commits: GroupCommit
-    let owedRemovals: OwedRemovals
     let snapshot: SnapshotFile
     var chain: SegmentChain
     var index: LogIndex
     var counts = LogCounts()
     /// The record appended or followed last, which the next one describes; `nil` at the log's start.
     var previous: PreviousRecord?
-    /// The segment of a floor for which there was no room yet, and whether the floor hides entries: without it other
-    /// processes return some that are gone here.
-    private var owedFloor: (segment: UInt32, hidesEntries: Bool)? {
-        didSet { status.owesFloor = owedFloor?.hidesEntries == true }
-    }
-    /// Whether a write found the volume full. From then on room is asked for first, so that none is written in part.
-    private var allocatesAhead = false
+    /// Whether little of the volume is free. Then entries are appended only if blocks for more records follow them in the file,
+    /// the margin: removals, floors and seals have room there on a full volume.
+    var keepsMargin = false
+    /// How long segments become at most where the reserve is short: it must have room for the entries of each.
+    var longestMovable = Int.max
     /// See ``BootIdentity``.
     let boot: UInt64
     /// The tail's number when slots without records were last removed; 0 if they never were.
@@ -36,7 +33,6 @@ struct SegmentLog: Sendable {
         tail: LogTail,
         reader: RecordReader,
         commits: GroupCommit,
-        owedRemovals: OwedRemovals,
         start: LogStart
     ) {
         self.folder = folder
@@ -44,7 +40,6 @@ struct SegmentLog: Sendable {
         self.tail = tail
         self.reader = reader
         self.commits = commits
-        self.owedRemovals = owedRemovals
         snapshot = SnapshotFile(in: folder, isLimited: settings.isLimited)
         chain = SegmentChain(
             segments: reader.segments,
@@ -67,7 +62,10 @@ struct SegmentLog: Sendable {
 
     /// The length up to which segments grow, unless one record is longer. It is a part of the bytes that all segments
     /// may take, so that giving one up loses little, and short enough to be read without a pause.
-    var segmentByteCount: Int {
+    var segmentByteCount: Int { min(wantedSegmentByteCount, longestMovable) }
+
+    /// As above, where the reserve is long enough.
+    var wantedSegmentByteCount: Int {
         guard let limit = settings.byteLimit else {
             return min(max(chain.byteCount / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
         }
@@ -85,7 +83,7 @@ struct SegmentLog: Sendable {
 
     /// Whether records are appended to the tail at all. Not to one of an earlier start of the system, of which bytes may be
     /// missing; nor under `.power` to one whose header does not say so.
-    private var isTailOpen: Bool {
+    var isTailOpen: Bool {
         guard let tail = tail.current, !chain.isSealed, !chain.isUnclean, let header = tail.segment.header else {
             return false
         }
@@ -116,10 +114,9 @@ struct SegmentLog: Sendable {
     ///
     /// - Precondition: no other process changes the log.
     mutating func append(_ draft: inout RecordDraft) throws(StoreError) -> RecordPlace {
-        try appendOwedRecords(before: draft.byteCount)
-        let tail = try tail(for: draft.byteCount)
+        let tail = try tail(for: draft.byteCount, usesMargin: !draft.isEntry)
         let place = setPlace(of: &draft, in: tail.segment, at: tail.end, after: previous)
-        try write(draft.content, to: tail)
+        try write(draft.content, to: tail, usesMargin: !draft.isEntry)
         previous = PreviousRecord(byteCount: draft.byteCount, hash: draft.hash)
         counts.addAppendedRecord()
         return place
@@ -127,7 +124,8 @@ struct SegmentLog: Sendable {
 
     /// Appends records one after another with one write, all of them or none.
     ///
-    /// - Parameter areNew: whether they are saves of entries, and not moved entries or records about entries.
+    /// - Parameter areNew: whether they are saves of entries, and not moved entries or records about entries, which may take the
+    ///   margin.
     /// - Returns: the place of each.
     /// - Precondition: no other process changes the log.
     mutating func append(
@@ -136,8 +134,7 @@ struct SegmentLog: Sendable {
     ) throws(StoreError) -> [RecordPlace] {
         let byteCount = drafts.reduce(0) { $0 + $1.byteCount }
         guard byteCount > 0 else { return [] }
-        try appendOwedRecords(before: byteCount)
-        let tail = try tail(for: byteCount)
+        let tail = try tail(for: byteCount, usesMargin: !areNew)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(byteCount)
         var places: [RecordPlace] = []
@@ -155,7 +152,7 @@ struct SegmentLog: Sendable {
             drafts[position].content.forEachPiece { bytes += $0 }
             previous = PreviousRecord(byteCount: drafts[position].byteCount, hash: drafts[position].hash)
         }
-        try write(FileContent(bytes), to: tail)
+        try write(FileContent(bytes), to: tail, usesMargin: !areNew)
         self.previous = previous
         if areNew {
             counts.addAppendedRecords(drafts.count)
@@ -163,14 +160,6 @@ struct SegmentLog: Sendable {
             counts.addAppendedBatch(of: drafts.count)
         }
         return places
-    }
-
-    /// Appends the records for which there was no room until now.
-    ///
-    /// - Parameter byteCount: the bytes of the record to append then, which has the room within the limit before removals.
-    mutating func appendOwedRecords(before byteCount: Int = 0) throws(StoreError) {
-        try appendOwedFloorIfThereIsRoom()
-        try appendUntoldRemovals(before: byteCount)
     }
 
     func setPlace(
@@ -184,14 +173,20 @@ struct SegmentLog: Sendable {
         return place
     }
 
-    mutating func write(_ content: FileContent, to tail: LogTail.Position) throws(StoreError) {
+    /// - Parameter usesMargin: Whether the records may take the margin.
+    mutating func write(
+        _ content: FileContent,
+        to tail: LogTail.Position,
+        usesMargin: Bool
+    ) throws(StoreError) {
         self.tail.hide()
         do throws(SystemError) {
-            let range = tail.end..<tail.end + content.count
-            if allocatesAhead { try tail.segment.file.allocateAhead(range) }
+            if keepsMargin {
+                try allocate(tail.end..<tail.end + content.count, of: tail.segment, usesMargin: usesMargin)
+            }
             try tail.segment.file.write(content, at: tail.end)
         } catch {
-            if error.isFull { allocatesAhead = true }
+            if error.isFull { keepsMargin = true }
             // Others may have read what was written. So nothing is written over it, and the next record begins a segment.
             let size = try? tail.segment.file.byteCount()
             chain.isUnclean = size != tail.end
@@ -200,6 +195,23 @@ struct SegmentLog: Sendable {
         counts.addAppendedBytes(content.count)
         self.tail.extend(to: tail.end + content.count)
     }
+
+    /// Has the file blocks for a range, and for the margin after it.
+    private func allocate(
+        _ range: Range<Int>,
+        of segment: Segment,
+        usesMargin: Bool
+    ) throws(SystemError) {
+        do throws(SystemError) {
+            try segment.file.allocateAhead(range.lowerBound..<range.upperBound + marginByteCount)
+        } catch {
+            guard error.isFull, usesMargin else { throw error }
+            try segment.file.allocateAhead(range)
+        }
+    }
+
+    /// Room for more than a thousand removals; less in segments that are short because of a limit.
+    var marginByteCount: Int { min(1 << 16, max(segmentByteCount, Segment.blockByteCount)) }
 
     /// The error of a change to the tail, which may have been opened when writing was not allowed.
     func failure(_ error: SystemError, in tail: Segment, _ action: String) -> StoreError {
@@ -238,80 +250,11 @@ struct SegmentLog: Sendable {
     /// Removes the files that a killed process left of given-up segments.
     mutating func removeLeftovers() throws(StoreError) { try chain.removeOrphanedSegments() }
 
-    /// Appends a floor, which tells other processes that all segments before one are given up. Where there is no room for
-    /// it, it is appended before the next record.
-    ///
-    /// - Parameter hidesEntries: whether there are entries in those segments.
-    mutating func appendFloor(_ number: UInt32, hidesEntries: Bool) throws(StoreError) {
-        let hidesEntries = hidesEntries || owedFloor?.hidesEntries == true
-        owedFloor = (number, hidesEntries)
-        if hidesEntries { owedRemovals.setFloor(number) }
-        try appendOwedFloorIfThereIsRoom()
-    }
-
-    /// Owes the floor that a log before this one has left, when this one is opened.
-    ///
-    /// Only a floor that hides nothing here: if there are entries in the segments before it, another log took the place of
-    /// the one that it is of.
-    mutating func takeOwedFloor() {
-        let floor = owedRemovals.floor
-        guard floor > (owedFloor?.segment ?? 0), floor <= chain.firstLiveSegment, let number = tail.number,
-            floor <= number
-        else { return }
-        owedFloor = (floor, hidesEntries: true)
-    }
-
-    /// Whether there was no room yet for a floor.
-    var owesFloor: Bool { owedFloor != nil }
-
-    /// Appends the floor for which there was no room until now.
-    mutating func appendOwedFloor() throws(StoreError) {
-        guard let owed = owedFloor else { return }
-        owedFloor = nil
-        var floor = RecordDraft.floor(owed.segment)
-        do throws(StoreError) {
-            _ = try append(&floor)
-        } catch {
-            owedFloor = owed
-            throw error
-        }
-        if owed.hidesEntries { owedRemovals.setFloor(0) }
-    }
-
-    private mutating func appendOwedFloorIfThereIsRoom() throws(StoreError) {
-        do throws(StoreError) {
-            try appendOwedFloor()
-        } catch {
-            guard error.isOutOfSpace else { throw error }
-        }
-    }
-
-    /// Appends the removals that were written over entries where they stood, of keys that still have no entry.
-    private mutating func appendUntoldRemovals(before byteCount: Int) throws(StoreError) {
-        guard owedRemovals.hasUntold else { return }
-        let budget = SpaceBudget(settings)
-        var untold = owedRemovals.takeUntold()
-        defer { for (digest, key) in untold { owedRemovals.addUntold(key, digest) } }
-        for (digest, key) in untold {
-            if try hasNoEntry(digest) {
-                var removal = RecordDraft.removal(key: key, hash: digest.high)
-                guard budget.fits(removal.byteCount + byteCount, in: self) else { return }
-                do throws(StoreError) {
-                    _ = try append(&removal)
-                } catch {
-                    guard error.isOutOfSpace else { throw error }
-                    return
-                }
-            }
-            untold[digest] = nil
-        }
-    }
-
-    private func hasNoEntry(_ digest: KeyDigest) throws(StoreError) -> Bool {
-        guard reader.index.slot(digest) == nil else { return false }
-        // If a part of the index could not be loaded, its entries only seem to be missing.
-        try status.checkIndex()
-        return true
+    /// Appends a floor, which tells other processes at once that all segments before one are gone. They notice without it a
+    /// moment later: the next header says so, and the files are missing.
+    mutating func appendFloor(_ number: UInt32) throws(StoreError) {
+        var floor = RecordDraft.floor(number)
+        _ = try append(&floor)
     }
 
     // MARK: Entries

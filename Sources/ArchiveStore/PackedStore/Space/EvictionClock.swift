@@ -29,13 +29,7 @@ struct EvictionClock: Sendable {
                     try dropUnreadable(in: number, of: &log)
                     continue
                 }
-                guard record.kind == .entry || record.kind == .removal else { continue }
-                guard let slot = reader.slot(of: record, at: place) else { continue }
-                guard record.kind == .entry else {
-                    // Another process has removed the entry where it stands.
-                    log.index.remove(slot)
-                    continue
-                }
+                guard record.kind == .entry, let slot = reader.slot(of: record, at: place) else { continue }
                 let uses = reader.index.withPart(slot.hash) { $0.takeUses(slot.hash, place) }
                 // An entry that is fetched all the time is evicted in the end.
                 guard uses == 0 || rounds == Self.mostRounds else { continue }

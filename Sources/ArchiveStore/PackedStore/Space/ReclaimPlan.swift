@@ -26,12 +26,6 @@ struct ReclaimPlan {
         self.room = room
     }
 
-    /// Whether no entry is lost if the segment cannot be read any more once the kept entries are elsewhere.
-    var isCarriedInPieces: Bool {
-        guard case .all = policy else { return false }
-        return evictions.expired.isEmpty
-    }
-
     /// Whether an entry is kept if its record would have `byteCount` bytes.
     func keeps(_ slot: IndexSlot, byteCount: Int) -> Bool {
         let total = keptByteCount + byteCount

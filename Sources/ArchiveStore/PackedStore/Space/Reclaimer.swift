@@ -6,7 +6,6 @@ struct Reclaimer: Sendable {
     private let tail: LogTail
     private let commits: GroupCommit
     private let budget: SpaceBudget
-    private let reserve: ReserveFile
     var clock: EvictionClock
     /// The bytes of entries in use that may be written again: as many as were saved since. So entries in use stay together, and
     /// where all are in use, no more is written twice than is saved.
@@ -14,12 +13,11 @@ struct Reclaimer: Sendable {
     /// The bytes of saves that were added to the allowance.
     private var allowedByteCount = 0
 
-    init(reader: RecordReader, tail: LogTail, commits: GroupCommit, budget: SpaceBudget, reserve: ReserveFile) {
+    init(reader: RecordReader, tail: LogTail, commits: GroupCommit, budget: SpaceBudget) {
         self.reader = reader
         self.tail = tail
         self.commits = commits
         self.budget = budget
-        self.reserve = reserve
         clock = EvictionClock(reader: reader)
         allowance = Allowance(most: budget.carriedAheadByteLimit)
     }
@@ -67,11 +65,9 @@ struct Reclaimer: Sendable {
         self.tail.hide()
         let policy = allowed(policy, in: log)
         var plan = ReclaimPlan(policy, room: budget.roomToCarry(in: log))
-        var isDecided = false
         do throws(StoreError) {
             if let segment = try segments.segment(number) {
                 try decide(on: segment, byteCount: log.chain.byteCounts[number] ?? 0, in: &plan, now: now)
-                isDecided = true
             } else {
                 log.index.removeSegment(number)
             }
@@ -82,14 +78,13 @@ struct Reclaimer: Sendable {
         // Records that seem to be dead may be live in a part of the index that could not be loaded.
         try reader.status.checkIndex()
         if plan.isTooLarge { return false }
-        try carry(plan, outOf: number, in: &log)
+        try carry(plan, in: &log)
         if case .used = policy { allowance.spend(plan.keptByteCount) }
         // Other processes see the entries gone from now on. This process's memory must drop them too, before callbacks
         // run.
         for slot in plan.dropped { log.index.remove(slot) }
         evictions += plan.evictions
-        let hidesEntries = !isDecided || !plan.dropped.isEmpty
-        try remove(number, hidesEntries: hidesEntries, givingBackBlocks: plan.isCarriedInPieces, from: &log)
+        try remove(number, from: &log)
         return true
     }
 
@@ -101,28 +96,20 @@ struct Reclaimer: Sendable {
         return .used(byteCount: min(byteCount, allowance.rest))
     }
 
-    private mutating func remove(
-        _ number: UInt32,
-        hidesEntries: Bool,
-        givingBackBlocks: Bool,
-        from log: inout SegmentLog
-    ) throws(StoreError) {
+    private mutating func remove(_ number: UInt32, from log: inout SegmentLog) throws(StoreError) {
         // Appended before the file goes, so that all processes see the segment go at once.
-        bestEffort("it is tried again with the next record") { () throws(StoreError) in
-            try log.appendFloor(number + 1, hidesEntries: hidesEntries)
+        var isTold = false
+        bestEffort("other processes notice that the file is gone") { () throws(StoreError) in
+            try log.appendFloor(number + 1)
+            isTold = true
         }
-        if givingBackBlocks {
-            bestEffort("the file keeps its blocks for as long as another process has it open") {
-                () throws(StoreError) in
-                try punchHoleWhereLittleIsFree(number, in: log)
-            }
-        }
-        try log.chain.removeFile(of: number)
+        try log.chain.removeFile(of: number, givingBackBlocks: log.keepsMargin || !isTold)
         log.chain.raiseFirstLiveSegment(to: number + 1)
         log.removeLostSlots()
-        // The file may have given room for it.
-        bestEffort("it is tried again with the next record") { () throws(StoreError) in
-            try log.appendOwedFloor()
+        if !isTold {
+            bestEffort("the file has given no room for it either") { () throws(StoreError) in
+                try log.appendFloor(number + 1)
+            }
         }
         bestEffort("a snapshot that stays takes room, and does no other harm") { () throws(StoreError) in
             try log.snapshot.removeIfUseless(firstLiveSegment: log.chain.firstLiveSegment)
@@ -132,89 +119,22 @@ struct Reclaimer: Sendable {
 
     // MARK: Writing entries anew
 
-    /// Appends the entries that a plan keeps with one write, or in pieces where the volume has no room for all of them.
-    ///
-    /// In pieces, the blocks before the first remaining entry are given back before each piece, so that all pieces need
-    /// no more room than one. That leaves a hole at the start of the first segment. A reader of the log finds nothing
-    /// there, as if the segment were gone: by then every entry of the hole is at another place too.
-    private func carry(
-        _ plan: ReclaimPlan,
-        outOf number: UInt32,
-        in log: inout SegmentLog
-    ) throws(StoreError) {
-        var rest = plan.drafts[...]
-        var mostBytes = Int.max
-        while !rest.isEmpty {
-            var piece = Self.piece(of: rest, byteLimit: mostBytes)
-            let kept = plan.kept[rest.startIndex...]
-            let places: [RecordPlace]
-            do throws(StoreError) {
-                places = try log.append(&piece)
-            } catch {
-                guard error.isOutOfSpace, plan.isCarriedInPieces, piece.count > 1 || mostBytes == .max else {
-                    throw error
-                }
-                mostBytes = mostBytes == .max ? Self.pieceByteCount : mostBytes / 2
-                try punchHole(in: number, before: kept, of: log)
-                continue
-            }
-            // Updated at once: other processes see this piece, whether the rest fails or not.
-            for ((slot, draft), place) in zip(zip(kept, piece), places) {
-                reader.index.replace(slot.place, with: slot.moved(to: place, byteCount: draft.byteCount))
-                log.counts.addCarriedBytes(draft.byteCount)
-            }
-            rest = rest.dropFirst(piece.count)
-            // The records that replace the old ones must survive a power failure, too.
-            if waitsForDevice(log) { try commits.synchronizeAlways() }
-            if !rest.isEmpty { try punchHole(in: number, before: plan.kept[rest.startIndex...], of: log) }
+    /// Appends the entries that a plan keeps, with one write.
+    private func carry(_ plan: ReclaimPlan, in log: inout SegmentLog) throws(StoreError) {
+        var drafts = plan.drafts
+        let places = try log.append(&drafts)
+        for ((slot, draft), place) in zip(zip(plan.kept, drafts), places) {
+            reader.index.replace(slot.place, with: slot.moved(to: place, byteCount: draft.byteCount))
+            log.counts.addCarriedBytes(draft.byteCount)
         }
-        if plan.drafts.isEmpty, waitsForDevice(log) { try commits.synchronizeAlways() }
+        // The records that replace the old ones must survive a power failure, too.
+        if waitsForDevice(log) { try commits.synchronizeAlways() }
     }
 
     /// Whether what replaces the entries of a segment must be on the device before it is given up. Only a store with limits, in
     /// which nothing was saved under `.power`, may lose entries that were moved in a power failure.
     private func waitsForDevice(_ log: SegmentLog) -> Bool { log.isDurable || !log.settings.isLimited }
 
-    private static let pieceByteCount = 1 << 16
-
-    /// The first drafts that have no more than so many bytes together; at least one.
-    private static func piece(of drafts: ArraySlice<RecordDraft>, byteLimit: Int) -> [RecordDraft] {
-        var byteCount = 0
-        let end = drafts.firstIndex { draft in
-            byteCount += draft.byteCount
-            return byteCount > byteLimit
-        }
-        return Array(drafts[..<max(end ?? drafts.endIndex, drafts.startIndex + 1)])
-    }
-
-    /// Gives back the blocks of the first segment if there is a reserve. Its entries stand elsewhere by now.
-    ///
-    /// Leaves a hole as ``carry(_:outOf:in:)`` does, up to the seal.
-    private func punchHoleWhereLittleIsFree(_ number: UInt32, in log: SegmentLog) throws(StoreError) {
-        guard try reserve.goal() > 0 else { return }
-        try punchHole(in: number, upTo: log.chain.byteCount(of: number) - Record.largestFieldsByteCount, of: log)
-    }
-
-    /// Gives back the blocks of the first segment before the first remaining entry.
-    private func punchHole(
-        in number: UInt32,
-        before kept: ArraySlice<IndexSlot>,
-        of log: SegmentLog
-    ) throws(StoreError) {
-        guard let first = kept.map(\.place.offset).min() else { return }
-        try punchHole(in: number, upTo: Int(first), of: log)
-    }
-
-    private func punchHole(in number: UInt32, upTo end: Int, of log: SegmentLog) throws(StoreError) {
-        guard let segment = try segments.segment(number) else { return }
-        let start = segment.headerByteCount ?? SegmentHeader.fixedByteCount
-        guard start < end else { return }
-        // The records that replace the dead ones must survive a power failure.
-        if waitsForDevice(log) { try commits.synchronizeAlways() }
-        try attempt("giving up a segment", segments.path(number)) { () throws(SystemError) in
-            try segment.punchHole(in: start..<end)
-        }
-    }
 }
 
 // MARK: - The fate of each entry

@@ -4,53 +4,16 @@ import Foundation
 struct SpaceCompactor: Sendable {
     private let root: Directory
     private let reader: RecordReader
-    private let commits: GroupCommit
     private let reserve: ReserveFile
-    /// Dead bytes in allocated blocks: of each segment after its holes were last punched, and of all segments after
-    /// each was last given up to free space.
-    private var punchedByteCounts: [UInt32: Int] = [:]
+    /// Dead bytes in allocated blocks, of all segments after each was last given up to free space.
     private var compactedByteCount = 0
     /// Free bytes, the reserve included, and dead bytes when the last attempt to give up a segment found no room.
     private var failure: (room: Int, dead: Int)?
 
-    init(root: Directory, reader: RecordReader, commits: GroupCommit, reserve: ReserveFile) {
+    init(root: Directory, reader: RecordReader, reserve: ReserveFile) {
         self.root = root
         self.reader = reader
-        self.commits = commits
         self.reserve = reserve
-    }
-
-    // MARK: Holes
-
-    /// The segments with at least a block more of dead bytes than when their holes were last punched.
-    mutating func segmentsToPunch(in log: SegmentLog) throws(StoreError) -> [UInt32] {
-        try deadByteCounts(in: log)
-            .filter { $0.value >= punchedByteCounts[$0.key, default: 0] + Segment.blockByteCount }
-            .keys.sorted()
-    }
-
-    /// Gives back the blocks that dead records fill in a segment. Reads the heads of all its records.
-    mutating func punchHoles(in number: UInt32, of log: SegmentLog) throws(StoreError) {
-        guard let end = log.chain.allByteCounts[number], let segment = try reader.segments.segment(number) else {
-            return
-        }
-        // The records that replace the dead ones must survive a power failure.
-        try commits.synchronizeAlways()
-        do throws(SystemError) {
-            var scanner = SegmentScanner(segment, to: end)
-            var used = 0
-            while let step = try scanner.next() {
-                guard case .record(let record, let place) = step, record.kind != nil else { continue }
-                if record.kind == .entry, reader.slot(of: record, at: place) != nil {
-                    used += record.byteCount
-                } else if record.payloadByteCount >= Segment.blockByteCount {
-                    try segment.punchHole(in: record, at: place)
-                }
-            }
-            punchedByteCounts[number] = max(0, try segment.file.status().allocatedByteCount - used)
-        } catch {
-            throw StoreError(error, path: reader.segments.path(number), action: "giving back dead records")
-        }
     }
 
     /// Dead bytes in the blocks of each segment, beyond the header, the seal, the floor and the begun block that every
@@ -68,10 +31,11 @@ struct SpaceCompactor: Sendable {
             }
             guard let status else { continue }
             let needed = used[number, default: 0] + log.headerByteCount + 2 * Record.largestFieldsByteCount
-            dead[number] = max(0, min(status.allocatedByteCount, 1 << 33) - needed - Segment.blockByteCount)
+            // Not the margin after the end.
+            let taken = min(status.allocatedByteCount, status.byteCount, 1 << 33)
+            dead[number] = max(0, taken - needed - Segment.blockByteCount)
         }
         // There are fewer dead bytes if segments were given up meanwhile.
-        punchedByteCounts = punchedByteCounts.filter { dead[$0.key] != nil }
         compactedByteCount = min(compactedByteCount, dead.values.reduce(0, +))
         return dead
     }
@@ -100,18 +64,17 @@ struct SpaceCompactor: Sendable {
 
     /// Gives up the first segment and keeps its live entries. Takes the reserve for that.
     ///
-    /// - Parameter taken: gets the length that the reserve had before it was taken; 0 if there was none.
-    /// - Returns: whether there was anything to give up.
+    /// - Returns: Whether there was anything to give up.
     mutating func compactFirst(
         of log: inout SegmentLog,
         by reclaimer: inout Reclaimer,
-        takingReserve taken: inout Int,
+        with space: SpaceReserve,
         evictions: inout Evictions
     ) throws(StoreError) -> Bool {
         let room = try reserve.freeByteCountWithReserve()
         let length = try reserve.byteCount()
         if length > 0 { try reserve.take() }
-        taken = length
+        defer { space.restore(length, in: log) }
         do throws(StoreError) {
             return try reclaimer.reclaimFirst(keeping: .all, now: nil, from: &log, evictions: &evictions)
         } catch {

@@ -46,8 +46,14 @@ extension SpaceManager {
                 guard isReclaimed else { return false }
                 continue
             }
-            try remover.remove(victim.slot, key: victim.record.key, from: &state)
-            if let key = victim.key { evictions.evicted.append(reader.information(victim, key: key.string)) }
+            let isRemoved = try remover.remove(
+                victim.slot,
+                key: victim.record.key,
+                from: &state,
+                evictions: &evictions
+            )
+            guard isRemoved, let key = victim.key else { continue }
+            evictions.evicted.append(reader.information(victim, key: key.string))
         }
         return true
     }

@@ -66,8 +66,6 @@ extension SpaceManager {
 
     /// How room is made where the volume is full, in this order.
     private enum SpaceMeans: CaseIterable {
-        /// The blocks of dead records are given back.
-        case holes
         /// Segments are given up, and their live entries written anew.
         case segments
         /// Entries are given up.
@@ -84,10 +82,6 @@ extension SpaceManager {
         let byteCount = byteCount * 2 + Self.spareByteCount
         var isMore = false
         switch means {
-        case .holes:
-            bestEffort("a failure does not keep the other ways from being tried") { () throws(StoreError) in
-                isMore = try punchHoles(freeing: byteCount)
-            }
         case .segments:
             bestEffort("a failure does not keep the other ways from being tried") { () throws(StoreError) in
                 isMore = try compactForSpace(freeing: byteCount, evictions: &evictions)
@@ -97,24 +91,6 @@ extension SpaceManager {
             isMore = try evict(freeing: byteCount, now: now, evictions: &evictions)
         }
         return isMore
-    }
-
-    /// Gives back the blocks of dead records in one segment after another, until `byteCount` bytes more are free.
-    ///
-    /// - Returns: whether it ended before all was done.
-    private func punchHoles(freeing byteCount: Int) throws(StoreError) -> Bool {
-        let numbers = try lock.withExclusiveLog { state throws(StoreError) in
-            try state.compactor.segmentsToPunch(in: state.log)
-        }
-        let goal = try reserve.freeByteCount() + byteCount
-        for number in numbers {
-            // Other callers get their turn in between.
-            try lock.withExclusiveLog { state throws(StoreError) in
-                try state.compactor.punchHoles(in: number, of: state.log)
-            }
-            if try reserve.freeByteCount() >= goal { return number != numbers.last }
-        }
-        return false
     }
 
     /// Gives up one segment after another and keeps all entries, until `byteCount` bytes more are free, or all dead
@@ -141,20 +117,7 @@ extension SpaceManager {
 
     /// Gives up the first segment and keeps all entries, with the room of the reserve; returns whether there was one.
     func compactFirstForSpace(evictions: inout Evictions) throws(StoreError) -> Bool {
-        var taken = 0
-        let result = Result { () throws(StoreError) in
-            try lock.withExclusiveLog { state throws(StoreError) in
-                try state.compactor.compactFirst(
-                    of: &state.log,
-                    by: &state.reclaimer,
-                    takingReserve: &taken,
-                    evictions: &evictions
-                )
-            }
-        }
-        // The file is closed, and has given its room back, only now that the lock was given back.
-        try lock.withExclusiveLog { $0.reserve.restore(taken, in: $0.log) }
-        return try result.get()
+        try lock.withExclusiveLog { state throws(StoreError) in try state.compactFirst(evictions: &evictions) }
     }
 
     /// Evicts entries until enough of the volume stays free with `byteCount` bytes more.

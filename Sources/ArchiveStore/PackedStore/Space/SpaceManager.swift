@@ -78,8 +78,10 @@ final class SpaceManager: Sendable {
             guard index.total.count >= limit, let slot = index.slot(reader.digest(of: victim.record)) else {
                 continue
             }
-            try remover.remove(slot, key: victim.record.key, from: &state)
-            if let key = victim.key { evictions.evicted.append(reader.information(victim, key: key.string)) }
+            let isRemoved = try remover.remove(slot, key: victim.record.key, from: &state, evictions: &evictions)
+            if isRemoved, let key = victim.key {
+                evictions.evicted.append(reader.information(victim, key: key.string))
+            }
         }
         // The removal may have begun another segment, which the entry has no room in.
         try state.reclaimer.reclaim(byteCount, now: now, from: &state.log, evictions: &evictions)
@@ -127,6 +129,7 @@ final class SpaceManager: Sendable {
                 // Other callers may have made room, or used it, in between.
                 guard let policy = try policy(state.log) else { return true }
                 guard state.log.chain.first == first else { return false }
+                try state.reserve.prepare(&state.log)
                 return try !state.reclaimer.reclaimFirst(
                     keeping: policy,
                     now: now ?? (settings.isLimited ? state.log.index.savedAt : nil),
