@@ -131,6 +131,32 @@ import Testing
         }
     }
 
+    /// A store that is opened with smaller limits than before evicts at once what is above them.
+    @Test(arguments: [true, false]) func smallerLimitsCountFromTheOpeningOn(isOfBytes: Bool) throws {
+        try withTemporaryDirectory(inMemory: true) { path in
+            var random = SeededGenerator(seed: 4)
+            do {
+                let settings = StoreSettings(
+                    byteLimit: isOfBytes ? 8 << 20 : nil,
+                    countLimit: isOfBytes ? nil : 2_000
+                )
+                let store = try PackedStore(directory: path, create: true, settings: settings)
+                for number in 0..<1_000 { try store.save(random.bytes(5_000), forKey: "key \(number)") }
+                try store.close()
+            }
+            let settings = StoreSettings(byteLimit: isOfBytes ? 1 << 20 : nil, countLimit: isOfBytes ? nil : 100)
+            let store = try PackedStore(directory: path, create: true, settings: settings)
+            store.finishUpkeep()
+            if isOfBytes {
+                #expect(try PackedSharingTests.byteCount(path) <= 1 << 20)
+                #expect(try PackedSharingTests.byteCount(path) > 1 << 19)
+            } else {
+                #expect(try store.keys().count == 100)
+            }
+            #expect(try store.keys().contains("key 999"))
+        }
+    }
+
     // MARK: The order of eviction
 
     private final class User: StoreUser {

@@ -4,8 +4,7 @@
 /// |----------------|-----------------------------------------------------|---------------------------------------------|
 /// | `opened`       | which log is open                                   | no I/O                                      |
 /// | `compaction`   | making room on a full volume, by one caller         | changes of the log, one after another       |
-/// | `lease`        | the directory's lock (`flock`), kept between        | one change, by one thread of one process    |
-/// |                | changes: see ``DirectoryLease``                     |                                             |
+/// | `directory`    | the directory's lock (`flock`): ``DirectoryLock``   | one change, by one thread of one process    |
 /// | `writer`       | ``LogState``: see ``LogLock``                       | records are read and appended, segments     |
 /// |                |                                                     | begun, given up and waited for              |
 /// | `indexPart`    | one of 256 tables of ``PackedIndex``                | one part at a time; it may be loaded        |
@@ -25,7 +24,7 @@
 enum PackedLocks {
     static let opened = LockRank("packed store: the open log", number: 200)
     static let compaction = LockRank("packed store: compaction for space", number: 210)
-    static let lease = LockRank("packed store: the directory's lease", number: 220)
+    static let directory = LockRank("packed store: the directory's lock", number: 220)
     static let writer = LockRank("packed store: the writer's lock", number: 230)
     static let indexPart = LockRank("packed store: a part of the index", number: 240)
     static let indexSource = LockRank("packed store: the index's source", number: 250)

@@ -216,6 +216,11 @@ final class PackedLog: Sendable {
     /// once is not written.
     func finish() { snapshots.writeBeforeClosing() }
 
+    /// Evicts what is above limits that were larger before.
+    func keepLimits() {
+        bestEffort("a save evicts them, or reports the error") { () throws(StoreError) in try space.keepLimits() }
+    }
+
     /// Makes room before it is needed, and writes the index and a dictionary where they are due.
     func keepUp() {
         bestEffort("a save that needs the room makes it, or reports the error") { () throws(StoreError) in

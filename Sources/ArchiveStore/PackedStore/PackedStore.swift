@@ -80,6 +80,8 @@ package final class PackedStore: ArchiveStore {
                 hashing: hashing
             )
         }
+        guard create, settings.isLimited, let log = current, log.space.exceedsLimits else { return }
+        upkeep.start(layer) { [self] in current?.keepLimits() }
     }
 
     deinit {

@@ -35,6 +35,8 @@ final class IndexSnapshot: Sendable {
     /// The first bytes of the file: all of it, where it is short.
     private let start: [UInt8]
     private let parts: [(count: Int, byteCount: Int, checksum: UInt32, offset: Int)]
+    /// The number of entries, as its directory says.
+    var count: Int { parts.reduce(0) { $0 + $1.count } }
 
     /// Opens the snapshot in `root`; `nil` if there is none that can be used.
     init?(in root: Directory) throws(SystemError) {

@@ -21,6 +21,8 @@ final class PackedIndex: Sendable {
         var look: @Sendable (_ digest: KeyDigest) -> IndexLook? = { _ in nil }
         /// Lists the slots of a part in the order of their places without loading it; `nil`: it has to be loaded.
         var list: @Sendable (_ part: Int) -> [IndexSlot]? = { _ in nil }
+        /// The number of entries of all parts when it was written.
+        var count = 0
     }
 
     private struct PartState: Sendable {
@@ -49,6 +51,7 @@ final class PackedIndex: Sendable {
     private let parts: [Part]
     /// `nil` once every part is loaded, so that a snapshot that was removed gives its blocks back.
     private let source: RankedMutex<Source?>
+    private let formerCount: Int
     // Sums over the loaded parts.
     private let countOfLoaded = Atomic<Int>(0)
     private let byteCountOfLoaded = Atomic<Int>(0)
@@ -62,6 +65,7 @@ final class PackedIndex: Sendable {
             isOfRecords = source == nil
         #endif
         hasLoadedAll.store(source == nil, ordering: .relaxed)
+        formerCount = source?.count ?? 0
         parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: partRank) }
     }
 
@@ -146,6 +150,9 @@ final class PackedIndex: Sendable {
 
     /// The number of entries; `nil` if some parts were not needed until now.
     var knownCount: Int? { hasLoadedAll.load(ordering: .relaxed) ? loadedCount : nil }
+
+    /// The number of entries, or about so many: parts that were not needed until now count as they were in the snapshot.
+    var aboutCount: Int { knownCount ?? formerCount }
 
     /// The number of entries in the parts that were needed until now.
     var loadedCount: Int { countOfLoaded.load(ordering: .relaxed) }

@@ -6,7 +6,7 @@ final class LogLock: Sendable {
     private let status: LogStatus
     private let tail: LogTail
     private let segments: SegmentTable
-    private let lease: DirectoryLease
+    private let directory: DirectoryLock
     private let state: RankedMutex<LogState>
     private let nextCheck = Atomic<UInt64>(0)
 
@@ -15,12 +15,12 @@ final class LogLock: Sendable {
         self.tail = tail
         status = reader.status
         segments = reader.segments
-        lease = DirectoryLease(folder: folder, status: reader.status)
+        directory = DirectoryLock(folder: folder, status: reader.status)
         self.state = RankedMutex(state, rank: PackedLocks.writer)
     }
 
     /// Gives the directory's lock back; the log is not changed any more.
-    func close() { lease.close() }
+    func close() { directory.close() }
 
     // MARK: Locks
 
@@ -39,10 +39,10 @@ final class LogLock: Sendable {
         if try checkDirectoryNowAndThen() { folder.restoreMarker() }
         // Outlives the locks: closing a removed file may take long.
         var closed: [Segment] = []
-        return try lease.withDirectoryLock(waits: waits) { lease throws(StoreError) in
+        return try directory.withLock(waits: waits) { () throws(StoreError) in
             try state.withLock { state throws(StoreError) in
                 defer { state.log.chain.takeClosed(into: &closed) }
-                try prepareChange(of: &state, &lease)
+                try prepareChange(of: &state)
                 // Behind a seal there is no length that readers could go by: they follow the log.
                 defer { if !state.log.chain.isSealed { tail.show() } }
                 let result = try body(&state)
@@ -78,17 +78,12 @@ final class LogLock: Sendable {
     }
 
     /// Brings the log up to date for a change, and removes the files that killed processes left.
-    private func prepareChange(
-        of state: inout LogState,
-        _ lease: inout DirectoryLease.State
-    ) throws(StoreError) {
+    private func prepareChange(of state: inout LogState) throws(StoreError) {
         // The former holder of the lock may have found the log broken.
         try status.check()
         state.follower.readTailAgain()
         if try isUpToDate(state.log) { return }
-        let former = tail.end
         try state.follower.follow(&state.log)
-        if tail.end != former { lease.noteOthers() }
         // Records must be appended to the file that other processes find.
         if try isRemoved() { throw status.stale() }
         if let tail = tail.current, !state.log.chain.isSealed {

@@ -41,13 +41,14 @@ struct OpenedLog {
                     hashing: hashing
                 ).reader.index
             }
-            let source = PackedIndex.Source { part in
+            var source = PackedIndex.Source { part in
                 snapshot.table(part: part, firstLiveSegment: status.firstLiveSegment) ?? rescue.table(part: part)
             } look: { digest in
                 snapshot.look(for: digest, firstLiveSegment: status.firstLiveSegment)
             } list: { part in
                 snapshot.slots(inPart: part, firstLiveSegment: status.firstLiveSegment)
             }
+            source.count = snapshot.count
             index = PackedIndex(partRank: partRank, source: source)
         } else {
             index = PackedIndex(partRank: partRank)

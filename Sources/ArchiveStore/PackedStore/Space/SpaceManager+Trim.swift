@@ -35,7 +35,6 @@ extension SpaceManager {
         for _ in 0..<64 {
             guard index.total.count > 0, index.total.byteCount > max(0, room) else { return false }
             guard let victim = try state.reclaimer.clock.next(in: &state.log) else { return false }
-            // Appends a removal, so that the entry is gone for other processes as well, whenever its segment goes.
             if !budget.fits(victim.removalByteCount, in: state.log) {
                 let isReclaimed = try state.reclaimer.reclaimFirst(
                     keeping: .used(byteCount: 0),
@@ -46,14 +45,7 @@ extension SpaceManager {
                 guard isReclaimed else { return false }
                 continue
             }
-            let isRemoved = try remover.remove(
-                victim.slot,
-                key: victim.record.key,
-                from: &state,
-                evictions: &evictions
-            )
-            guard isRemoved, let key = victim.key else { continue }
-            evictions.evicted.append(reader.information(victim, key: key.string))
+            try evict(victim, in: &state, evictions: &evictions)
         }
         return true
     }

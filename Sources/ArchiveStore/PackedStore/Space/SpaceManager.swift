@@ -75,16 +75,23 @@ final class SpaceManager: Sendable {
             // Making room for the removal record may give up enough entries already.
             let needed = victim.removalByteCount + byteCount
             try state.reclaimer.reclaim(needed, now: now, from: &state.log, evictions: &evictions)
-            guard index.total.count >= limit, let slot = index.slot(reader.digest(of: victim.record)) else {
-                continue
-            }
-            let isRemoved = try remover.remove(slot, key: victim.record.key, from: &state, evictions: &evictions)
-            if isRemoved, let key = victim.key {
-                evictions.evicted.append(reader.information(victim, key: key.string))
-            }
+            guard index.total.count >= limit, index.slot(reader.digest(of: victim.record)) != nil else { continue }
+            try evict(victim, in: &state, evictions: &evictions)
         }
         // The removal may have begun another segment, which the entry has no room in.
         try state.reclaimer.reclaim(byteCount, now: now, from: &state.log, evictions: &evictions)
+    }
+
+    /// Evicts an entry by a removal, so that it is gone for other processes as well, whenever its segment goes.
+    func evict(
+        _ victim: LocatedRecord,
+        in state: inout LogState,
+        evictions: inout Evictions
+    ) throws(StoreError) {
+        guard let slot = reader.index.slot(reader.digest(of: victim.record)) else { return }
+        let isRemoved = try remover.remove(slot, key: victim.record.key, from: &state, evictions: &evictions)
+        guard isRemoved, let key = victim.key else { return }
+        evictions.evicted.append(reader.information(victim, key: key.string))
     }
 
     // MARK: Headroom
@@ -102,6 +109,38 @@ final class SpaceManager: Sendable {
         // The time is known from saves only.
         try giveUpSegments(most: Run.ofUpkeep, readsAhead: true, now: nil, evictions: &evictions) {
             budget.headroomPolicy(of: $0)
+        }
+    }
+
+    /// Whether there is more than the limits allow: they were larger before.
+    var exceedsLimits: Bool {
+        if let limit = settings.countLimit, reader.index.aboutCount > limit { return true }
+        return lock.withWriterLockOnly { budget.freeByteCount(of: $0.log) < 0 }
+    }
+
+    /// Evicts what is above the limits, for a background queue.
+    func keepLimits() throws(StoreError) {
+        while case let former = try byteCount(), exceedsLimits {
+            try keepHeadroom()
+            try evictAboveCount()
+            if try byteCount() >= former { return }
+        }
+    }
+
+    private func evictAboveCount() throws(StoreError) {
+        guard let limit = settings.countLimit else { return }
+        let index = reader.index
+        while index.total.count > limit {
+            var evictions = Evictions()
+            defer { user.tell(evictions) }
+            // Other callers get their turn in between.
+            try lock.withExclusiveLog { state throws(StoreError) in
+                for _ in 0..<64 where index.total.count > limit {
+                    guard let victim = try state.reclaimer.clock.next(in: &state.log) else { return }
+                    try evict(victim, in: &state, evictions: &evictions)
+                }
+            }
+            try reader.status.checkIndex()
         }
     }
 
