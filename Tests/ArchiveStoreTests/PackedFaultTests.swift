@@ -46,7 +46,12 @@ import Testing
 
     static let upkeep = [
         FaultScenario(name: "compact", act: { try $0.compact() }),
-        FaultScenario(name: "write the index", act: { try ($0 as? PackedStore)?.current.snapshots.write() }),
+        FaultScenario(
+            name: "write the index",
+            act: {
+                try ($0 as? PackedStore)?.withWritableLog { log throws(StoreError) in try log.snapshots.write() }
+            }
+        ),
     ]
 
     /// - Returns: how many calls were made.

@@ -9,8 +9,6 @@
 /// |                |                                                     | begun, given up and waited for              |
 /// | `indexPart`    | one of 256 tables of ``PackedIndex``                | one part at a time; it may be loaded        |
 /// | `indexSource`  | where parts are loaded from                         | no I/O                                      |
-/// | `indexRescue`  | the index rebuilt where the snapshot is damaged     | all records are read                        |
-/// | `rescuedPart`  | a part of that index                                | as `indexPart`                              |
 /// | `commits`      | ``GroupCommit``: the records on the device          | no I/O; the leader waits for the device     |
 /// |                |                                                     | without it                                  |
 /// | `owedRemovals` | ``OwedRemovals``: the removals that may be lost     | no I/O                                      |
@@ -28,8 +26,6 @@ enum PackedLocks {
     static let writer = LockRank("packed store: the writer's lock", number: 230)
     static let indexPart = LockRank("packed store: a part of the index", number: 240)
     static let indexSource = LockRank("packed store: the index's source", number: 250)
-    static let indexRescue = LockRank("packed store: the rescued index", number: 260)
-    static let rescuedPart = LockRank("packed store: a part of the rescued index", number: 270)
     static let commits = LockRank("packed store: commits", number: 280)
     static let owedRemovals = LockRank("packed store: owed removals", number: 285)
     static let tail = LockRank("packed store: the tail", number: 290)

@@ -32,17 +32,20 @@ final class PackedLog: Sendable {
         settings: StoreSettings,
         user: PackedStoreUser,
         owedRemovals: OwedRemovals,
+        trust: SnapshotTrust,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) -> PackedLog {
         var attempts = 0
+        let trusts = trust.use()
         while true {
             do throws(StoreError) {
-                let usesSnapshot = attempts < 2
+                let usesSnapshot = trusts && attempts < 2
                 let opened = try OpenedLog(
                     in: folder,
                     settings: settings,
                     owedRemovals: owedRemovals,
                     usesSnapshot: usesSnapshot,
+                    onDamage: trust.lose,
                     hashing: hashing
                 )
                 return PackedLog(opened, in: folder, settings: settings, user: user, owedRemovals: owedRemovals)

@@ -64,6 +64,7 @@ package final class PackedStore: ArchiveStore {
         let user = PackedStoreUser()
         self.user = user
         let owedRemovals = OwedRemovals()
+        let trust = SnapshotTrust()
         opened = try Reopenable(create: create, rank: PackedLocks.opened) { create throws(StoreError) in
             let folder = try StoreFolder(
                 path: path,
@@ -77,6 +78,7 @@ package final class PackedStore: ArchiveStore {
                 settings: settings,
                 user: user,
                 owedRemovals: owedRemovals,
+                trust: trust,
                 hashing: hashing
             )
         }

@@ -56,17 +56,15 @@ final class PackedIndex: Sendable {
     private let countOfLoaded = Atomic<Int>(0)
     private let byteCountOfLoaded = Atomic<Int>(0)
 
-    /// - Parameters:
-    ///   - partRank: the place of each part's lock in the order of locks.
-    ///   - source: where parts come from; `nil`: they are empty.
-    init(partRank: LockRank, source: Source? = nil) {
+    /// - Parameter source: where parts come from; `nil`: they are empty.
+    init(source: Source? = nil) {
         self.source = RankedMutex(source, rank: PackedLocks.indexSource)
         #if DEBUG
             isOfRecords = source == nil
         #endif
         hasLoadedAll.store(source == nil, ordering: .relaxed)
         formerCount = source?.count ?? 0
-        parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: partRank) }
+        parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: PackedLocks.indexPart) }
     }
 
     static func part(_ hash: UInt64) -> Int { Int(hash >> (KeyDigest.hashBitCount - 8)) }

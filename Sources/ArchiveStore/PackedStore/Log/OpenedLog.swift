@@ -10,13 +10,13 @@ struct OpenedLog {
     ///   - usesSnapshot: Whether the index may come from a snapshot; otherwise all records are read.
     ///   - owedRemovals: The store's.
     ///   - hashing: Returns a key's digest.
-    ///   - partRank: The place of the lock of each part of the index in the order of locks.
+    ///   - onDamage: Runs when a part of the snapshot turns out to be damaged.
     init(
         in folder: StoreFolder,
         settings: StoreSettings,
         owedRemovals: OwedRemovals,
         usesSnapshot: Bool,
-        partRank: LockRank = PackedLocks.indexPart,
+        onDamage: @escaping @Sendable () -> Void,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) {
         let segments = SegmentTable(root: folder.root, path: folder.path)
@@ -31,27 +31,23 @@ struct OpenedLog {
         segments.addSpares(start.dictionaries)
         let index: PackedIndex
         if let snapshot = start.snapshot {
-            let rescue = IndexRescue(status: status) { () throws(StoreError) in
-                try OpenedLog(
-                    in: folder,
-                    settings: settings,
-                    owedRemovals: owedRemovals,
-                    usesSnapshot: false,
-                    partRank: PackedLocks.rescuedPart,
-                    hashing: hashing
-                ).reader.index
-            }
             var source = PackedIndex.Source { part in
-                snapshot.table(part: part, firstLiveSegment: status.firstLiveSegment) ?? rescue.table(part: part)
+                if let table = snapshot.table(part: part, firstLiveSegment: status.firstLiveSegment) {
+                    return table
+                }
+                // A caller that misses an entry gets the error, and opens the log again, without the index.
+                onDamage()
+                status.failLoading(status.stale())
+                return IndexTable()
             } look: { digest in
                 snapshot.look(for: digest, firstLiveSegment: status.firstLiveSegment)
             } list: { part in
                 snapshot.slots(inPart: part, firstLiveSegment: status.firstLiveSegment)
             }
             source.count = snapshot.count
-            index = PackedIndex(partRank: partRank, source: source)
+            index = PackedIndex(source: source)
         } else {
-            index = PackedIndex(partRank: partRank)
+            index = PackedIndex()
         }
         tail = LogTail(start.tail)
         reader = RecordReader(
