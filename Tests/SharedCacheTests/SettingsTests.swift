@@ -189,8 +189,8 @@ struct SettingsTests {
 
     @Test func theStateIsToldAsItChanges() async throws {
         let fleet = try await Fleet(hasOwnServer: true)
-        let tier = try fleet.machine(timeout: 100, deadline: .milliseconds(300))
-        try await tier.verified()
+        // However busy this machine is, only the loss of its connection shows.
+        let tier = try await fleet.verifiedMachine()
         #expect(tier.nodes.map(\.condition) == [.connected])
         var states = tier.nodeChanges.makeAsyncIterator()
         fleet.server.kill()

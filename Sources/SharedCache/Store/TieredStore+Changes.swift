@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import Synchronization
+import TypedCache
 
 extension TieredStore {
     package func save(
@@ -22,7 +23,7 @@ extension TieredStore {
         forKey key: String,
         attributes: EntryAttributes
     ) async throws(StoreError) -> EntryInformation {
-        let new = try shared.newEntry(archive, forKey: key, attributes)
+        let new = try await shared.newEntrySuspending(archive, forKey: key, attributes)
         let change = Change(new.key, self)
         do throws(StoreError) {
             let saved = try await shared.save(new)
@@ -108,8 +109,16 @@ extension TieredStore {
 
     // MARK: Leases
 
-    package func takeLeases(ofKeys keys: [String]) async throws(StoreError) -> [any LoadLease] {
-        try await shared.takeLeases(ofKeys: keys).map { Lease($0, self) }
+    package func takeLeases(
+        ofKeys keys: [String],
+        unlessFresh unseen: Set<String>
+    ) async throws(StoreError) -> [LeaseAnswer] {
+        try await shared.takeLeases(ofKeys: keys, unlessFresh: unseen).map { answer in
+            switch answer {
+            case .taken(let lease): .taken(Lease(lease, self))
+            case .fresh: .fresh
+            }
+        }
     }
 
     /// A lease whose saved value gets a copy.

@@ -4,6 +4,8 @@ import Foundation
 extension TieredStore {
     package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
         try shared.checkUsable()
+        // Copies have the server's time, too.
+        _ = try shared.knownClock()
         let reading = Reading(try StoreKey(key), self)
         let copy = copy(reading.key, reading.digest)
         if let copy {
@@ -29,6 +31,12 @@ extension TieredStore {
         forKeys keys: [String],
         isUrgent: Bool
     ) async -> [Result<StoredArchive?, StoreError>] {
+        do throws(StoreError) {
+            // Copies have the server's time, too.
+            _ = try await shared.knownClock(isUrgent: isUrgent)
+        } catch {
+            return keys.map { _ in .failure(error) }
+        }
         var results: [Result<StoredArchive?, StoreError>?] = []
         var readings: [(place: Int, reading: Reading)] = []
         for (place, key) in keys.enumerated() {

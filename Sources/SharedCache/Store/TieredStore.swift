@@ -2,6 +2,7 @@ import ArchiveStore
 import Dispatch
 import Foundation
 import Synchronization
+import TypedCache
 
 /// Archives on a server, of which this machine's disk has copies.
 ///
@@ -14,7 +15,7 @@ import Synchronization
 /// and the server is asked.
 ///
 /// Beside the laws that ``SharedStore`` does not keep, the limits of the disk hold for copies only.
-package final class TieredStore: RemoteStore {
+package final class TieredStore: LoadingStore {
     let near: any ArchiveStore
     let shared: SharedStore
     private let copies = Mutex(NearCopies())

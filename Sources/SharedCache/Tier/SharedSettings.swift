@@ -67,7 +67,9 @@ public struct SharedSettings: Sendable, Equatable {
     public struct Timeouts: Sendable, Equatable {
         /// Until a connection is made; 1 s by default.
         public var connect: Duration
-        /// Until a fetch that has a producer goes on without the server; 50 ms by default, at most ``hard``.
+        /// Until a fetch that has a producer goes on without the server; 50 ms by default, at most ``hard``. Longer where the
+        /// server's answers usually take longer than a quarter of that: four times their median, at most ``hard``; and as long
+        /// as ``hard`` before the first answer.
         public var soft: Duration
         /// Until any other call throws `.unreachable`; 500 ms by default.
         public var hard: Duration
