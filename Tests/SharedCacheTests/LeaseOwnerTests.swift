@@ -75,6 +75,44 @@ struct LeaseOwnerTests {
         }
     }
 
+    /// One after another would take 6 s.
+    @Test func allWaitersHaveTheValueAtOnce() async throws {
+        let fleet = try await Fleet()
+        let chief = try await fleet.verifiedMachine().cache()
+        var tiers: [SharedTier] = []
+        for _ in 0..<64 {
+            tiers.append(try fleet.machine(heartbeat: .seconds(5)))
+            try await tiers.last?.verified()
+        }
+        let (begun, done) = (Counter(), Counter())
+        let times = try await withThrowingTaskGroup(of: ContinuousClock.Instant.self) { group in
+            group.addTask {
+                _ = try await chief.fetch(forKey: "key") {
+                    begun.add()
+                    try await wait(until: done.count > 0)
+                    return "value"
+                }
+                return .now
+            }
+            try await wait(until: begun.count > 0)
+            for tier in tiers {
+                let cache = try tier.cache()
+                group.addTask {
+                    let value = try await cache.fetch(forKey: "key") { "another" }
+                    #expect(value == "value")
+                    return .now
+                }
+            }
+            try await wait(until: tiers.allSatisfy { $0.statistics.leasesWaited > 0 })
+            done.add()
+            var times: [ContinuousClock.Instant] = []
+            for try await time in group { times.append(time) }
+            return times.sorted()
+        }
+        let time = times[0].duration(to: times[64])
+        #expect(time < .seconds(2 * slowness), "the last one had it \(time) after the first")
+    }
+
     @Test func aTierThatIsClosedLeavesNoLease() async throws {
         let fleet = try await Fleet()
         let (tier, other) = (try await fleet.verifiedMachine(), try await fleet.verifiedMachine())
