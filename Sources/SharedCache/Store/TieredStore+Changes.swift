@@ -27,17 +27,17 @@ extension TieredStore {
         let change = Change(new.key, self)
         do throws(StoreError) {
             let saved = try await shared.save(new)
-            await onQueue { change.keep(archive, new) }
+            change.keep(archive, new)
             return saved
         } catch {
-            await onQueue { change.drop() }
+            change.drop()
             throw error
         }
     }
 
     package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
         try changing(try StoreKey(entry.key)) { change throws(StoreError) in
-            change.drop()
+            defer { change.drop() }
             return try shared.moveDeadline(of: entry, to: date)
         }
     }
@@ -46,7 +46,6 @@ extension TieredStore {
 
     package func remove(forKey key: String) throws(StoreError) -> Bool {
         try changing(try StoreKey(key)) { change throws(StoreError) in
-            change.drop()
             let wasThere = try shared.remove(forKey: key)
             change.drop()
             return wasThere
@@ -55,7 +54,6 @@ extension TieredStore {
 
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
         try changing(try StoreKey(entry.key)) { change throws(StoreError) in
-            change.drop()
             let wasThere = try shared.remove(entry)
             change.drop()
             return wasThere
@@ -70,6 +68,7 @@ extension TieredStore {
     }
 
     private func removeCopies() {
+        finishChanges()
         usingDisk { () throws(StoreError) in try near.removeAll() }
     }
 
@@ -191,18 +190,20 @@ extension TieredStore {
 
         /// Has the disk keep the entry that the server has now.
         func keep(_ archive: [UInt8], _ new: NewEntry) {
-            let kept = store.keep(
-                archive,
-                new.attributesThere,
-                of: key,
-                version: new.information.identity.version,
-                digest: digest,
-                since: start
-            )
-            if kept == nil { drop() }
-            version.withLock { $0 = kept }
+            store.changeCopies(archive.count) { [self] in
+                let kept = store.keep(
+                    archive,
+                    new.attributesThere,
+                    of: key,
+                    version: new.information.identity.version,
+                    digest: digest,
+                    since: start
+                )
+                if kept == nil { store.removeCopy(key.string) }
+                version.withLock { $0 = kept }
+            }
         }
 
-        func drop() { store.removeCopy(key.string) }
+        func drop() { store.changeCopies { [self] in store.removeCopy(key.string) } }
     }
 }

@@ -17,7 +17,7 @@ extension TieredStore {
         }
         let stored = try shared.fetch(forKey: key, EngineClock())
         reading.find(stored)
-        reading.keep(stored, inPlaceOf: copy)
+        changeCopies(stored?.archive.count ?? 0) { reading.keep(stored, inPlaceOf: copy) }
         return stored.map { here($0) }
     }
 
@@ -83,7 +83,10 @@ extension TieredStore {
             }
             let new = missing
             // Not waited for: until it is done, the entry has no copy that counts.
-            start { for ((_, reading, copy), result) in zip(new, found) { reading.keep(result, inPlaceOf: copy) } }
+            let byteCount = found.reduce(0) { $0 + ((try? $1.get())?.archive.count ?? 0) }
+            changeCopies(byteCount) {
+                for ((_, reading, copy), result) in zip(new, found) { reading.keep(result, inPlaceOf: copy) }
+            }
         }
         return results.map { $0 ?? .success(nil) }
     }
