@@ -28,7 +28,24 @@ extension SharedStore {
         serial: UInt64 = .random(in: 0 ... .max)
     ) throws(StoreError) -> NewEntry {
         let key = try StoreKey(key)
-        return try NewEntry(archive, of: key, attributes, clock: try knownClock(owing: [key]), serial: serial)
+        return try newEntry(archive, of: key, attributes, clock: try knownClock(owing: [key]), serial: serial)
+    }
+
+    private func newEntry(
+        _ archive: [UInt8],
+        of key: StoreKey,
+        _ attributes: EntryAttributes,
+        clock: EngineClock,
+        serial: UInt64
+    ) throws(StoreError) -> NewEntry {
+        try NewEntry(
+            archive,
+            of: key,
+            attributes,
+            clock: clock,
+            serial: serial,
+            compression: settings.compression
+        )
     }
 
     /// As ``knownClock()``, for a save: without the clock it fails, and the keys are owed as after any failed save.
@@ -55,7 +72,7 @@ extension SharedStore {
             if error.isUnacknowledged { view.owe([key]) }
             throw error
         }
-        return try NewEntry(archive, of: key, attributes, clock: clock, serial: .random(in: 0 ... .max))
+        return try newEntry(archive, of: key, attributes, clock: clock, serial: .random(in: 0 ... .max))
     }
 
     /// Whether no key is owed. A missing node of a cluster is owed its own keys only: see ``isOwed(_:)``.
