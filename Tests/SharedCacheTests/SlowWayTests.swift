@@ -53,4 +53,29 @@ struct SlowWayTests {
         #expect(produced.count <= 24)
         #expect(try await cache.count() >= 16)
     }
+
+    /// The answer takes longer than the fetch waits by itself, and comes before the producer's.
+    @Test func anAnswerThatComesWhileTheProducerRunsIsUsed() async throws {
+        let fleet = try await Fleet()
+        try await fleet.verifiedMachine().cache().save("saved", forKey: "key")
+        let proxy = try FaultProxy(to: fleet.server.port)
+        defer { proxy.end() }
+        let timeouts = SharedSettings.Timeouts(soft: .milliseconds(50), hard: .seconds(60 * slowness))
+        let tier = try SharedTier(
+            "redis://127.0.0.1:\(proxy.port)/?prefix=\(fleet.prefix)",
+            SharedSettings(timeouts: timeouts, heartbeat: .init(interval: .seconds(600)))
+        )
+        try await tier.verified()
+        let cache = try tier.cache()
+        while tier.answerTime.map({ $0 > .milliseconds(12) }) ?? true { _ = try await cache.fetch(forKey: "other") }
+        proxy.fault = .delay(milliseconds: 300)
+        let produced = Counter()
+        let value = try await cache.fetch(forKey: "key") {
+            produced.add()
+            try await Task.sleep(for: .seconds(30 * slowness))
+            return "loaded"
+        }
+        #expect(value == "saved" && produced.count == 1)
+        #expect(cache.statistics.loadFailures == 0)
+    }
 }

@@ -10,6 +10,8 @@ extension LoadPlan {
         /// By key. A key has none if its time was over, or if the server did not answer: then it is loaded, but not saved.
         /// `nil` if the cache's store has no leases.
         var leases: [String: any LoadLease]?
+        /// The store, if it did not answer.
+        var silent: (any RemoteStore)?
     }
 
     /// Takes the leases of keys, and waits for those that other loads have. Ends the loads of keys that another machine has
@@ -44,6 +46,7 @@ extension LoadPlan {
         var search = LeaseSearch(loadsByKey.keys, since: .now, duration: store.leaseDuration)
         var leases: [String: any LoadLease] = [:]
         var ended: Set<String> = []
+        var silent: (any RemoteStore)?
         do {
             while let next = search.missing.first {
                 let keys = Array(search.missing)
@@ -84,8 +87,9 @@ extension LoadPlan {
             }
             // A server that does not answer, or refuses, ends no load: keys without a lease are loaded, too.
             core.report(failure, as: .failed, of: first.key)
+            if failure.code == .unreachable { silent = store }
         }
-        return LeasedLoads(loads: loads.filter { !ended.contains($0.key.text) }, leases: leases)
+        return LeasedLoads(loads: loads.filter { !ended.contains($0.key.text) }, leases: leases, silent: silent)
     }
 
     private func lock(_ key: String) -> LoadGraph.Lock {

@@ -11,20 +11,18 @@ extension LoadPlan {
         let began = core.clock.now
         let loads = isBackground ? all : finishingKnown(all)
         let leased = await lease(loads, isBackground: isBackground, since: began, known: known)
-        await run(leased.loads, leased.leases, isBackground: isBackground, since: began, known: known)
+        await run(leased, isBackground: isBackground, since: began, known: known)
         if let leases = leased.leases, let first = loads.first { await giveBack(leases, of: first.runNumber) }
     }
 
-    /// - Parameters:
-    ///   - leases: by key; `nil` where loads need none.
-    ///   - began: when the load began.
+    /// - Parameter began: when the load began.
     private func run(
-        _ all: [KeyLoad],
-        _ leases: [String: any LoadLease]?,
+        _ leased: LeasedLoads,
         isBackground: Bool,
         since began: Date,
         known: [EntryKey: Date]
     ) async {
+        let (all, leases) = (leased.loads, leased.leases)
         var loads = all
         var formers: [String: StoredArchive] = [:]
         var locks: KeyLocks?
@@ -54,6 +52,8 @@ extension LoadPlan {
         }
         guard let first = loads.first else { return }
         let former = formers
+        let late = isBackground ? nil : leased.silent.map { beginRace(loads, with: $0) }
+        defer { late?.look.cancel() }
         let start = ContinuousClock.now
         let answers: [String: Revalidated<Value>]
         do {
@@ -63,12 +63,14 @@ extension LoadPlan {
             }
         } catch {
             core.recorder.countLoadTime(ContinuousClock.now - start)
+            loads = loads.filter { late?.race.win($0) ?? true }
             for load in loads { await leases?[load.key.text]?.giveBack() }
             for load in loads { fail(load, error) }
             return
         }
         let elapsed = ContinuousClock.now - start
         core.recorder.countLoadTime(elapsed)
+        loads = loads.filter { late?.race.win($0) ?? true }
         if Task.isCancelled {
             // The load was given up; another fetch may have begun it anew, and has the newer value.
             for load in loads { await leases?[load.key.text]?.giveBack() }
@@ -196,7 +198,7 @@ extension LoadPlan {
     }
 
     /// `nil` if its type refuses it: for a load it is missing then.
-    private func value(_ stored: StoredArchive) -> Value? {
+    func value(_ stored: StoredArchive) -> Value? {
         do throws(CacheError) {
             return try Cache<Value>.decode(stored.archive)
         } catch {
