@@ -22,17 +22,24 @@ extension Cache {
     /// Reads the store, or compares memory's entry with it.
     ///
     /// - Parameter useless: the entry that memory has, and that has expired; `nil` if there is none.
-    private func fetch(_ key: EntryKey, useless: MemoryEntry?) throws(CacheError) -> Value? {
-        if followsOthers, let entry = try core.compare(key) { return try hit(entry) }
+    private func fetch(
+        _ key: EntryKey,
+        useless: MemoryEntry?,
+        _ freshness: FetchFreshness = .bounded
+    ) throws(CacheError) -> Value? {
+        if followsOthers, let entry = try core.compare(key, freshness) { return try hit(entry) }
         return try finish(core.read(key, useless: useless), key)
     }
 
     /// As its blocking twin, but suspends.
     private nonisolated(nonsending) func fetch(
         suspending key: EntryKey,
-        useless: MemoryEntry?
+        useless: MemoryEntry?,
+        _ freshness: FetchFreshness = .bounded
     ) async throws(CacheError) -> Value? {
-        if followsOthers, core.hasDoubts, let entry = try await core.compare([key], isUrgent: false)[0].get() {
+        if followsOthers, core.hasDoubts,
+            let entry = try await core.compare([key], isUrgent: false, freshness)[0].get()
+        {
             return try hit(entry)
         }
         let reads = await core.read([(key, useless)], allowsStale: false)
@@ -97,11 +104,14 @@ extension Cache {
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
     ///   - freshness: ``FetchFreshness/bounded`` is as without it.
-    /// - Throws: as ``fetch(forKey:)``.
+    /// - Throws: as ``fetch(forKey:)``; `.unreachable` for the latest value without the server's answer, also of a key whose
+    ///   change the server has not acknowledged and that it is still to remove.
     public func fetch(forKey key: some CacheKey, freshness: FetchFreshness) throws(CacheError) -> Value? {
         let entryKey = try entryKey(key)
         guard freshness == .latest, try beginLatest(entryKey) else { return try fetch(forKey: key) }
-        return try fetch(entryKey, useless: nil)
+        let value = try fetch(entryKey, useless: nil, .latest)
+        if value == nil { try core.checkAnswers(entryKey) }
+        return value
     }
 
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired; of a cache on a server, the value
@@ -114,13 +124,16 @@ extension Cache {
     ) async throws(CacheError) -> Value? {
         let entryKey = try entryKey(key)
         guard freshness == .latest, try beginLatest(entryKey) else { return try await fetch(forKey: key) }
-        return try await fetch(suspending: entryKey, useless: nil)
+        let value = try await fetch(suspending: entryKey, useless: nil, .latest)
+        if value == nil { try core.checkAnswers(entryKey) }
+        return value
     }
 
     /// - Returns: whether the store is to be asked.
     private func beginLatest(_ key: EntryKey) throws(CacheError) -> Bool {
         try checkUsable()
         if followsOthers { try core.followOthers() }
+        try core.checkAnswers(key)
         return core.makeDoubtful(key)
     }
 

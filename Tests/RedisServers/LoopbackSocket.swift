@@ -40,10 +40,17 @@ package struct LoopbackSocket: Sendable {
         descriptor = try Self.make()
         do {
             _ = try Self.withAddress(port) { [descriptor] in connect(descriptor, $0, $1.pointee) }
+            Self.sendAtOnce(descriptor)
         } catch {
             close()
             throw error
         }
+    }
+
+    /// Otherwise small writes wait until the other side has acknowledged those before them, which may take 40 ms.
+    private static func sendAtOnce(_ descriptor: Int32) {
+        var isOn: Int32 = 1
+        _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Whether a server accepts connections at a Unix domain socket. The socket's file is there a moment earlier.
@@ -83,6 +90,7 @@ package struct LoopbackSocket: Sendable {
             _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
             return accepted
         }
+        Self.sendAtOnce(accepted)
         return accepted < 0 ? nil : LoopbackSocket(descriptor: accepted)
     }
 

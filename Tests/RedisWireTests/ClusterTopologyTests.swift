@@ -20,6 +20,13 @@ struct ClusterTopologyTests {
 
     private static func slot(_ number: Int) throws -> HashSlot { try #require(HashSlot(number: number)) }
 
+    @Test("A node that knows no slots is refused, not waited for")
+    func aNodeWithoutSlotsIsRefused() {
+        let node = RedisEndpoint.tcp(host: "127.0.0.1", port: 7_000)
+        let error = #expect(throws: RedisError.self) { try ClusterTopology([.array([])], toldBy: node) }
+        #expect(error?.code == .refused)
+    }
+
     @Test("Slots have the masters that are named, and others none")
     func slots() throws {
         let (a, b) = (Answers.text("10.0.0.1"), Answers.text("::1"))

@@ -76,6 +76,24 @@ struct AccessTests {
         #expect(try await code { _ = try await cache.entry(forKey: "key") } == .io)
     }
 
+    /// Some hosts forbid scripts.
+    @Test func withoutScriptsPlainCallsWork() async throws {
+        let rules = Self.rules(prefix: "shop").filter { $0 != "+eval" }
+        let server = try await RedisServer(["--requirepass", "chef", "--user", "app"] + rules)
+        let (here, there) = (
+            try Self.tier(server, prefix: "shop", Self.settings(lease: .seconds(60))).cache(),
+            try Self.tier(server, prefix: "shop", Self.settings(lease: .seconds(60))).cache()
+        )
+        try await here.save("value", forKey: "key", expiration: .after(.seconds(600)))
+        #expect(try await there.fetch(forKey: "key") == "value")
+        #expect(try await here.fetch(forKey: "other") { "loaded" } == "loaded")
+        #expect(try await there.fetch(forKey: "other") == nil)
+        #expect(try await code { try await here.modify(forKey: "key") { $0 = "new" } } == .io)
+        #expect(try await code { try await here.remove(forKey: "key") } == .io)
+        try await here.removeAll()
+        #expect(try await there.fetch(forKey: "key", freshness: .latest) == nil)
+    }
+
     /// The servers' default user forms the cluster, and moves a slot.
     @Test func theRightsAreThoseThatAreUsedOnACluster() async throws {
         let user = ["--user", "app"] + Self.rules(prefix: "shop", isCluster: true)

@@ -1,6 +1,7 @@
 import Foundation
 import RedisServers
 import RedisWire
+import Synchronization
 import TestSupport
 import Testing
 import TypedCache
@@ -70,6 +71,80 @@ struct ClockTests {
             }
         }
         #expect(wrong * 10 <= rounds, "\(wrong) of \(rounds)")
+    }
+
+    /// A machine's first call comes before it has heard of the server's clock.
+    private static func freshMachine(_ fleet: Fleet, behind: Double) throws -> Cache<String> {
+        var settings = RedisSettings(endpoints: [fleet.server.endpoint])
+        settings.timeouts = .patient
+        let base = try RedisConnection(to: fleet.server.endpoint, settings: settings)
+        let tier = try SharedTier(client: DistantClient(base, behind: behind), prefix: fleet.prefix)
+        return try Cache(name: "cities", shared: tier, clock: LateClock(behind: behind))
+    }
+
+    @Test(arguments: [-3_600.0, 3_600]) func theFirstFetchOfAMachineSeesAnEntryThatIsFresh(behind: Double)
+        async throws
+    {
+        let fleet = try await Fleet()
+        let right = try await fleet.verifiedMachine().cache()
+        for round in 0..<4 {
+            let key = "key \(round)"
+            try await right.save("value", forKey: key, expiration: .after(.seconds(60)))
+            let fresh = try Self.freshMachine(fleet, behind: behind)
+            #expect(try await fresh.fetch(forKey: key) == "value")
+            #expect(try await right.fetch(forKey: key, freshness: .latest) == "value")
+        }
+    }
+
+    @Test(arguments: [-3_600.0, 3_600]) func theFirstSaveOfAMachineHasTheServersTime(behind: Double) async throws {
+        let fleet = try await Fleet()
+        let right = try await fleet.verifiedMachine().cache()
+        for round in 0..<4 {
+            let key = "key \(round)"
+            let fresh = try Self.freshMachine(fleet, behind: behind)
+            try await fresh.save("value", forKey: key, expiration: .after(.seconds(60)))
+            let entry = try await right.entry(forKey: key)
+            let left = try #require(entry?.expiresAt).timeIntervalSinceNow
+            #expect(left > 0 && left <= 62, "it expires in \(left) s")
+        }
+    }
+
+    /// This machine's wall clock and its monotonic one, moved by hand.
+    @Test func aStepOfTheClockIsNoticedByTheMonotonicOne() {
+        let machine = Mutex(ClockOffset.Moment(wall: 1_000, steady: 10))
+        let offset = ClockOffset(name: "clock") { machine.withLock(\.self) }
+        #expect(!offset.isKnown)
+        offset.set(5)
+        #expect(!offset.isDue)
+        machine.withLock { $0 = .init(wall: 1_100, steady: 110) }
+        #expect(offset.clock.secondsAhead == 5 && !offset.noticeStep())
+        machine.withLock { $0 = .init(wall: 4_701, steady: 111) }
+        #expect(offset.clock.secondsAhead == 5 - 3_600)
+        #expect(offset.noticeStep() && !offset.noticeStep())
+        #expect(offset.isDue)
+    }
+
+    /// All machines have the time of one master, and that of another one while it is away.
+    @Test func aMissingMasterTakesNoClockAway() async throws {
+        let fleet = try await ClusterFleet(nodeTimeout: .seconds(2), needsAllSlots: false)
+        let prefix = EntryNames.prefix(fleet.prefix)
+        let killed = fleet.cluster.firstMaster(of: HashSlot(ofKey: "\(prefix)clock".utf8))
+        let name = try #require(
+            (0..<100).map { "cities \($0)" }.first { name in
+                let generation = EntryNames(prefix: prefix, cache: name, schema: 0).generation
+                return fleet.cluster.firstMaster(of: HashSlot(ofKey: generation.utf8)) != killed
+            }
+        )
+        fleet.cluster.servers[killed].kill()
+        let tier = try fleet.machine(timeout: 1_000, deadline: .seconds(2))
+        let cache = try Cache<String>(name: name, shared: tier)
+        for key in (0..<10).map({ "key \($0)" }) where fleet.firstMaster(of: key) != killed {
+            try await wait(
+                until: await code { try await cache.save("value", forKey: key) } == nil,
+                within: .seconds(60 * slowness)
+            )
+            #expect(try await insist { try await cache.fetch(forKey: key) } == "value")
+        }
     }
 
     /// The later of two saves counts, also where the clocks of their machines are wrong.

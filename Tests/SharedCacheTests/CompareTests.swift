@@ -89,21 +89,26 @@ struct CompareTests {
 
     /// Behaviour 13.
     @Test func anAnswerThatAMessageOvertakesIsNotKept() async throws {
-        let fleet = try await Fleet()
+        let fleet = try await Fleet(hasOwnServer: true)
         let proxy = try FaultProxy(to: fleet.server.port)
         defer { proxy.end() }
         proxy.scope = .with("TRACKING")
-        let here = try await fleet.verifiedMachine().cache()
+        let other = try await fleet.verifiedMachine()
+        let here = try other.cache()
         let tier = try fleet.machine(through: proxy.port)
         try await tier.verified()
         let there = try tier.cache()
-        _ = try await there.fetch(forKey: "key")
+        // Messages are understood from when the generation is known.
+        try await here.save("first", forKey: "key")
+        try await fetch("first", from: there)
         for round in 0..<3 {
             let key = "key \(round)"
             try await here.save("old", forKey: key)
+            let reads = try await Self.readCount(other)
             proxy.fault = .delay(milliseconds: 200)
             async let read = there.fetch(forKey: key)
-            try await Task.sleep(for: .milliseconds(50))
+            // The server has answered, and the answer is on its way.
+            try await wait(until: await Self.readCount(other) > reads)
             let heard = tier.statistics.invalidations
             try await here.save("new", forKey: key)
             try await wait(until: tier.statistics.invalidations != heard)
@@ -111,6 +116,14 @@ struct CompareTests {
             proxy.fault = .none
             #expect(try await there.fetch(forKey: key) == "new")
         }
+    }
+
+    /// How many values the server has read; saves read none.
+    private static func readCount(_ tier: SharedTier) async throws -> Int {
+        let text = try await tier.ask(["INFO", "commandstats"]).text ?? ""
+        let start = "cmdstat_getrange:calls="
+        let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix(start) }
+        return line.flatMap { Int($0.dropFirst(start.count).prefix { $0.isNumber }) } ?? 0
     }
 
     /// Behaviour 14.

@@ -185,12 +185,37 @@ struct SettingsTests {
         }
     }
 
+    // MARK: Compression
+
+    @Test func entriesAreCompressedAsTheSettingsSay() async throws {
+        let fleet = try await Fleet()
+        let text = String(repeating: "to be or not to be ", count: 100)
+        let settings: [SharedSettings.Compression] = [
+            .none, .automatic, .level(9), .above(.kibibytes(1)), .above(.kibibytes(16)),
+        ]
+        var lengths: [Int64] = []
+        let reader = try await fleet.verifiedMachine()
+        for (number, compression) in settings.enumerated() {
+            let cache = try fleet.machine { $0.compression = compression }.cache()
+            if number % 2 == 0 {
+                try await cache.save(text, forKey: "\(number)")
+            } else {
+                try await cache.save(contentsOf: ["\(number)": text])
+            }
+            #expect(try await reader.cache().fetch(forKey: "\(number)") == text)
+            let name = try #require(try await reader.names().first { $0.hasSuffix("{\(number)}") })
+            lengths.append(try #require(try await reader.ask(["STRLEN", .text(name)]).integer))
+        }
+        #expect(lengths[0] > text.utf8.count && lengths[1] < 400 && lengths[2] < 400)
+        #expect(lengths[3] == lengths[1] && lengths[4] == lengths[0], "\(lengths)")
+    }
+
     // MARK: State
 
     @Test func theStateIsToldAsItChanges() async throws {
         let fleet = try await Fleet(hasOwnServer: true)
-        let tier = try fleet.machine(timeout: 100, deadline: .milliseconds(300))
-        try await tier.verified()
+        // However busy this machine is, only the loss of its connection shows.
+        let tier = try await fleet.verifiedMachine()
         #expect(tier.nodes.map(\.condition) == [.connected])
         var states = tier.nodeChanges.makeAsyncIterator()
         fleet.server.kill()

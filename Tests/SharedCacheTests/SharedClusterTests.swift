@@ -348,18 +348,28 @@ struct SharedClusterTests {
         var states = tier.nodeChanges.makeAsyncIterator()
         try await fleet.cluster.servers[1].stopped {
             let keys = Self.keys.filter { fleet.firstMaster(of: $0) == 1 }
-            func isOpen() async -> Bool {
+            @Sendable func fetchAll() async {
                 // At once, or the connection is dropped before so many calls have waited in vain.
                 await withTaskGroup(of: Void.self) { group in
                     for key in keys { group.addTask { _ = try? await cache.fetch(forKey: key) } }
                 }
+            }
+            func isOpen() async -> Bool {
+                await fetchAll()
                 if case .open = tier.nodes[1].condition { return true } else { return false }
             }
             try await wait(until: await isOpen())
             #expect(tier.nodes.map(\.node) == nodes)
+            // It is open for a second after such calls, and the state is looked at from time to time.
+            let isTold = Shared(false)
+            async let calls: Void = {
+                while !isTold.withLock({ $0 }) { await fetchAll() }
+            }()
             while let state = await states.next() {
                 if state.node == nodes[1], state.condition != .connected { break }
             }
+            isTold.withLock { $0 = true }
+            await calls
         }
         while tier.nodes.contains(where: { $0.condition != .connected }) {
             for key in Self.keys { _ = try await code { _ = try await cache.fetch(forKey: key) } }

@@ -143,6 +143,41 @@ struct TieredTests {
         #expect(tier.statistics.nearFailures == 0)
     }
 
+    /// Other processes that use the directory may hold its disk up for seconds.
+    @Test func noCallWaitsForChangesOfCopies() async throws {
+        let fleet = try await Fleet()
+        let directory = TestDirectory()
+        let other = try await fleet.verifiedMachine().store(cache: "cities", schema: 0)
+        let shared = try await fleet.verifiedMachine().store(cache: "cities", schema: 0)
+        let near = try PackedStore(directory: directory.url.path, create: true)
+        let store = TieredStore(near: near, shared: shared)
+        let attributes = EntryAttributes(storedAt: .now)
+        let isHeld = DispatchSemaphore(value: 0)
+        store.changeCopies { isHeld.wait() }
+        for number in 0..<300 {
+            let key = "\(number % 3)"
+            let archive = [UInt8](repeating: UInt8(number % 256), count: 10)
+            _ = try store.save(archive, forKey: key, attributes: attributes, if: nil)
+            #expect(try store.fetch(forKey: key)?.archive == archive)
+            #expect(try await store.fetch(forKeys: [key], isUrgent: false)[0].get()?.archive == archive)
+        }
+        #expect(try store.remove(forKey: "0"))
+        #expect(try store.fetch(forKey: "0")?.archive == nil)
+        #expect(try other.fetch(forKey: "0")?.archive == nil)
+        _ = try other.save([1], forKey: "1", attributes: attributes, if: nil)
+        try await wait(until: store.fetch(forKey: "1")?.archive == [1])
+        isHeld.signal()
+        try store.flush()
+        for key in ["0", "1", "2"] {
+            for _ in 0..<2 {
+                #expect(try store.fetch(forKey: key)?.archive == other.fetch(forKey: key)?.archive)
+                try store.flush()
+            }
+        }
+        #expect(shared.engine.counters.current.nearHits >= 2)
+        try store.close()
+    }
+
     @Test func severalKeysAreAskedForTogether() async throws {
         let fleet = try await Fleet()
         let directory = TestDirectory()

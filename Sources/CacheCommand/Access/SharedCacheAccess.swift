@@ -33,22 +33,13 @@ struct SharedCacheAccess: CacheAccess {
             throw CommandFailure.unusableName(selection, rule: error.message)
         }
         do throws(CacheError) {
-            try readClock()
+            try tier.readClock()
             if creates { return }
             guard try !tier.holdsCache(named: name) else { return }
         } catch {
             throw CommandFailure.server(place, error)
         }
         throw CommandFailure.noSharedCache(name: name, place)
-    }
-
-    private func readClock() throws(CacheError) {
-        do throws(CacheError) {
-            try tier.readClock()
-        } catch {
-            // Where the user may not ask for the time, this machine's clock must do.
-            if error.code == .unreachable { throw error }
-        }
     }
 
     func close() throws {

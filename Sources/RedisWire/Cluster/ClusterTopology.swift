@@ -29,7 +29,7 @@ package struct ClusterTopology: Sendable, Equatable {
     /// Reads the answers to ``questions``. Of the latter two, which a user's rights may not include, refusals and parts
     /// that cannot be read are left out.
     ///
-    /// - Throws: `.refused` if the node is not a cluster's; `.malformed` for slots that are no cluster's.
+    /// - Throws: `.refused` if the node is not a cluster's, or says that no slot has a master; `.malformed` for slots that are no cluster's.
     init(_ answers: [RedisValue], toldBy node: RedisEndpoint) throws(RedisError) {
         guard let slots = answers.first else { throw Self.malformed(node, "an answer is missing") }
         if case .error(let error) = slots {
@@ -76,6 +76,8 @@ package struct ClusterTopology: Sendable, Equatable {
         guard let ranges = value.elements, ranges.count <= Self.mostRanges else {
             throw Self.malformed(node, "its slots are no list of ranges")
         }
+        // Calls would wait for masters until their timeouts.
+        if ranges.isEmpty { throw RedisError(.refused, "\(node) says that no slot has a master.") }
         for range in ranges {
             guard let parts = range.elements, parts.count >= 3, let first = parts[0].integer,
                 let last = parts[1].integer, first <= last, let slots = Self.slots(first, last)

@@ -93,6 +93,7 @@ final class RedisChannel: @unchecked Sendable {
         let endpoint = parts.endpoint
         let timeouts = timeouts
         if let told = toldDeadline, told <= now { hasShortcuts = false }
+        takeAnswers(dueAt: now)
         calls.failLate(at: now) { isSent in
             let message =
                 isSent
@@ -124,6 +125,15 @@ final class RedisChannel: @unchecked Sendable {
         case .pausing, .resolving, .connecting, .securing, .greeting, .over: break
         }
         send()
+    }
+
+    /// Takes the answers that have come before a caller is told that there is none: this thread may have stood still for
+    /// longer than the caller waits, on a busy machine.
+    private func takeAnswers(dueAt now: Instant) {
+        guard case .open(let stream) = phase, calls.hasSent, let deadline = calls.deadline, deadline <= now,
+            held.map({ handle($0, from: stream) }) ?? true
+        else { return }
+        withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 16) { read(from: stream, $0) }
     }
 
     // MARK: Calls

@@ -129,6 +129,7 @@ private struct RemoveOwed: EntryCall {
 
     var action: String { removal.action }
     var changes: EntryChanges { removal.changes }
+    var outcomeWithoutGeneration: [StoreError?]? { removal.keys.map { _ in nil } }
 
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         removal.begin(names, in: generation)

@@ -56,6 +56,9 @@ protocol EntryCall<Outcome> {
     /// The changes of entries by the commands of the last step.
     var changes: EntryChanges { get }
 
+    /// The outcome where the engine has no generation, and so no entries; `nil` for a call that has one begin.
+    var outcomeWithoutGeneration: Outcome? { get }
+
     /// Begins anew, and says which commands to send first.
     mutating func begin(_ names: EntryNames, in generation: Generation) throws(StoreError) -> [RedisCommand]
 
@@ -65,6 +68,7 @@ protocol EntryCall<Outcome> {
 
 extension EntryCall {
     var changes: EntryChanges { EntryChanges() }
+    var outcomeWithoutGeneration: Outcome? { nil }
 }
 
 /// The changes that commands make.
@@ -147,7 +151,7 @@ struct Insisting<Call: EntryCall>: EngineCall {
             stage = .seeking(search)
             switch step {
             case .send(let commands): return .send(commands)
-            case .done(let generation): return try begin(view, in: generation)
+            case .done(let generation): return try begin(view, found: generation)
             }
         case .calling(let generation):
             switch try call.step(after: answers, in: generation, view) {
@@ -165,10 +169,22 @@ struct Insisting<Call: EntryCall>: EngineCall {
             throw StoreError(.unreachable, action: action, reason: reason)
         }
         if let known = view.generation { return try begin(view, in: known) }
-        var search = FindGeneration(action: action)
+        // A server may refuse to begin one, and answer otherwise: then there is nothing to read or to remove.
+        var search = FindGeneration(action: action, mayBegin: call.outcomeWithoutGeneration == nil)
         let step = try search.next([], view)
         stage = .seeking(search)
-        return try step.then { generation throws(StoreError) in try begin(view, in: generation) }
+        return try step.then { generation throws(StoreError) in try begin(view, found: generation) }
+    }
+
+    private mutating func begin(
+        _ view: SharedView,
+        found generation: Generation?
+    ) throws(StoreError) -> EngineStep<Call.Outcome> {
+        if let generation { return try begin(view, in: generation) }
+        guard let outcome = call.outcomeWithoutGeneration else {
+            throw StoreError(.unreachable, action: action, reason: "\(view.names.generation) was not begun")
+        }
+        return .done(outcome)
     }
 
     private mutating func begin(

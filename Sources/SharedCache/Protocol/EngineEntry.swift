@@ -100,7 +100,8 @@ struct NewEntry {
         _ attributes: EntryAttributes,
         clock: EngineClock,
         now: Date = .now,
-        serial: UInt64
+        serial: UInt64,
+        compression: SharedSettings.Compression = .automatic
     ) throws(StoreError) {
         let limit = EngineEntry.archiveByteLimit
         guard archive.count <= limit else { throw StoreError.tooLarge(archive.count, limit: limit) }
@@ -109,7 +110,12 @@ struct NewEntry {
         let there = clock.there(attributes)
         self.key = key
         attributesThere = there
-        bytes = try EntryFile.bytes(archive: archive, key: key, attributes: there, compression: .automatic)
+        bytes = try EntryFile.bytes(
+            archive: archive,
+            key: key,
+            attributes: there,
+            compression: compression.kind(for: archive)
+        )
         lifetime = Lifetime(attributes, now: now)
         information = EntryInformation(
             key: key.string,

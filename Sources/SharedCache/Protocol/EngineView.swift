@@ -46,6 +46,12 @@ struct EngineView: Sendable {
         near.changeAll()
     }
 
+    /// Nothing that is kept near may be used any more.
+    mutating func changeAll() {
+        epoch += 1
+        near.changeAll()
+    }
+
     /// Another client may have removed any entry, and its messages may still be on their way.
     mutating func doubtAll() {
         epoch += 1

@@ -17,6 +17,8 @@ struct ReadEntries: EntryCall {
 
     init(_ keys: [StoreKey]) { self.keys = keys }
 
+    var outcomeWithoutGeneration: [Found]? { keys.map { _ in Found(name: "", value: .null) } }
+
     mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         let start = names.start(generation)
         self.names = keys.map { EntryNames.entry($0.string, startingWith: start) }
@@ -73,6 +75,8 @@ struct LookAtEntry: EntryCall {
         self.clock = clock
     }
 
+    var outcomeWithoutGeneration: EntryInformation?? { .some(nil) }
+
     mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         let look = Look(at: key, names, in: generation, clock)
         self.look = look
@@ -89,6 +93,8 @@ struct LookAtEntry: EntryCall {
 struct CompareEnds: EntryCall {
     let keys: [StoreKey]
     let action = EngineEntry.reading
+
+    var outcomeWithoutGeneration: [Result<UInt64?, StoreError>]? { keys.map { _ in .success(nil) } }
 
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         keys.map { ["GETRANGE", .text(names.entry($0.string, generation)), .integer(-EntryEnd.byteCount), -1] }
@@ -123,6 +129,8 @@ struct ChangeSeen<Outcome>: EntryCall {
     let key: StoreKey
     let clock: EngineClock
     let action: String
+    /// The outcome where there is no entry; `nil` for a call that makes one.
+    let outcomeWithoutGeneration: Outcome?
     private let decide: (Look) throws(StoreError) -> Decision
     private var look: Look?
     private var outcome: Outcome?
@@ -137,8 +145,10 @@ struct ChangeSeen<Outcome>: EntryCall {
         _ key: StoreKey,
         _ clock: EngineClock,
         action: String,
+        withoutEntry: Outcome? = nil,
         decide: @escaping (Look) throws(StoreError) -> Decision
     ) {
+        outcomeWithoutGeneration = withoutEntry
         self.key = key
         self.clock = clock
         self.action = action
@@ -156,6 +166,8 @@ struct ChangeSeen<Outcome>: EntryCall {
     mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Outcome> {
         if let outcome {
             try Engine.check(answers[0], doing: action)
+            // The server does not want to, by its own clock.
+            if answers[0].integer == -1, let outcomeWithoutGeneration { return .done(outcomeWithoutGeneration) }
             // Otherwise another client has changed it meanwhile, and maybe only its deadline.
             return answers[0].integer == 1 ? .done(outcome) : .again
         }
@@ -198,6 +210,7 @@ struct SaveEntry: EntryCall {
 
     func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<EntryInformation> {
         for value in answers { try Engine.check(value, doing: action) }
+        try Engine.checkSet(answers[1], doing: action)
         return .done(new.information)
     }
 }
@@ -233,7 +246,7 @@ extension ChangeSeen<EntryInformation?> {
             throw StoreError(.invalidArgument, action: action, reason: "a date is not a number")
         }
         let lifetime = Lifetime(attributes, now: now)
-        return ChangeSeen(try StoreKey(entry.key), clock, action: action) { look in
+        return ChangeSeen(try StoreKey(entry.key), clock, action: action, withoutEntry: .some(nil)) { look in
             guard let found = look.information, found.identity == entry.identity,
                 let identity = EntryIdentity(there)
             else { return .leave(nil) }
@@ -267,6 +280,8 @@ struct RemoveKeys: EntryCall {
         changes = EntryChanges(byScripts: keys, areReplicated: isReplicated)
     }
 
+    var outcomeWithoutGeneration: [Bool]? { keys.map { _ in false } }
+
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         keys.map { EntryScript(name: names.entry($0.string, generation)).remove() }
             + keys.flatMap { names.removingOlder($0, generation) }
@@ -282,15 +297,21 @@ struct RemoveKeys: EntryCall {
 extension ChangeSeen<Bool> {
     /// Removes this very entry.
     ///
-    /// - Parameter endsLease: whether the entry was of use: see ``EntryScript/remove(ifEnding:endsLease:)``.
+    /// - Parameters:
+    ///   - endsLease: whether the entry was of use: see ``EntryScript/remove(ifEnding:endsLease:unlessUsableUntil:)``.
+    ///   - onlyIfUseless: whether the entry stays while it is of use by the server's clock.
     static func remove(
         _ entry: EntryInformation,
         _ clock: EngineClock,
-        endsLease: Bool
+        endsLease: Bool,
+        onlyIfUseless: Bool = false
     ) throws(StoreError) -> Self {
-        ChangeSeen(try StoreKey(entry.key), clock, action: RemoveKeys.removing) { look in
-            guard look.information?.identity == entry.identity else { return .leave(false) }
-            return .change(look.script.remove(ifEnding: look.end, endsLease: endsLease), true)
+        ChangeSeen(try StoreKey(entry.key), clock, action: RemoveKeys.removing, withoutEntry: false) { look in
+            guard let found = look.information, found.identity == entry.identity else { return .leave(false) }
+            let end = onlyIfUseless ? clock.there(found.attributes).usableUntil : nil
+            if onlyIfUseless, end == nil { return .leave(false) }
+            let script = look.script.remove(ifEnding: look.end, endsLease: endsLease, unlessUsableUntil: end)
+            return .change(script, true)
         }
     }
 }

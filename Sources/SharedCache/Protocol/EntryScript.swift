@@ -1,3 +1,4 @@
+import Foundation
 import RedisWire
 
 /// Changes an entry if it is the very one that was seen, and ends the lease of its key, in one step.
@@ -15,11 +16,26 @@ struct EntryScript {
 
     func remove() -> RedisCommand { command(Self.endLease + "return redis.call('DEL',KEYS[1])", []) }
 
-    /// - Parameter endsLease: whether this is a change: a load that is under way does not save then. The removal of an
-    ///   entry that is of no use is none; another machine may be loading the key because of that.
-    func remove(ifEnding expected: [UInt8], endsLease: Bool) -> RedisCommand {
+    /// The answer is -1 for an entry that stays because it is of use.
+    ///
+    /// - Parameters:
+    ///   - endsLease: whether this is a change: a load that is under way does not save then. The removal of an entry that is
+    ///     of no use is none; another machine may be loading the key because of that.
+    ///   - date: until when the entry is of use, by the server's clock, which decides: a machine's own clock may be wrong.
+    ///     `nil` for a removal that does not ask.
+    func remove(
+        ifEnding expected: [UInt8],
+        endsLease: Bool,
+        unlessUsableUntil date: Date? = nil
+    ) -> RedisCommand {
         let end = endsLease ? Self.endLease : ""
-        return command(Self.ifSame + end + "return redis.call('DEL',KEYS[1])", [.bytes(expected)])
+        let remove = end + "return redis.call('DEL',KEYS[1])"
+        guard let date else { return command(Self.ifSame + remove, [.bytes(expected)]) }
+        let ifUseless = """
+            local t=redis.call('TIME') if t[1]+t[2]/1000000<tonumber(ARGV[2]) then return -1 end 
+            """
+        let seconds = RedisCommand.Argument.text("\(date.timeIntervalSince1970)")
+        return command(Self.ifSame + ifUseless + remove, [.bytes(expected), seconds])
     }
 
     func save(_ entry: [UInt8], ifEnding expected: [UInt8], _ lifetime: Lifetime) -> RedisCommand {
@@ -68,6 +84,22 @@ struct EntryScript {
     }
 
     // MARK: Leases
+
+    /// Takes the lease, if no other load has it. The answer is a ``LeaseState``, and the end of the entry.
+    ///
+    /// - Parameter unlessFresh: whether none is taken of a key with a fresh entry, by the server's clock. The end of its
+    ///   freshness is 20 bytes from the start of the end, in seconds since 2001.
+    func takeLease(_ token: String, milliseconds: Int, unlessFresh: Bool) -> RedisCommand {
+        let look = """
+            local e=redis.pcall('GETRANGE',KEYS[1],-59,-1) if type(e)=='table' then e='' end 
+            """
+        let fresh = """
+            if #e==59 and string.sub(e,-4)=='TCAE' then local t=redis.call('TIME') \
+            if struct.unpack('>d',string.sub(e,20,27))>t[1]-978307200+t[2]/1000000 then return {2,e} end end 
+            """
+        let take = "return {redis.call('SET',KEYS[2],ARGV[1],'NX','PX',ARGV[2]) and 1 or 0,e}"
+        return command(look + (unlessFresh ? fresh : "") + take, [.text(token), .integer(milliseconds)])
+    }
 
     /// Lets a lease last longer, if it has not ended.
     func extendLease(_ token: String, to milliseconds: Int) -> RedisCommand {

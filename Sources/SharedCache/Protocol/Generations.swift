@@ -5,20 +5,26 @@ import RedisWire
 struct FindGeneration: EngineCall {
     let action: String
     private let asksAnyway: Bool
+    private let mayBegin: Bool
     /// How often a generation was to begin.
     private var attempts = 0
+    /// Whether one of them was acknowledged.
+    private var wasSet = false
 
-    /// - Parameter asksAnyway: also if a generation is known, which may not be the current one any more: no command
-    ///   follows by which that would come out.
-    init(action: String, asksAnyway: Bool = false) {
+    /// - Parameters:
+    ///   - asksAnyway: also if a generation is known, which may not be the current one any more: no command follows by which
+    ///     that would come out.
+    ///   - mayBegin: whether one begins if there is none; otherwise the outcome is `nil` then.
+    init(action: String, asksAnyway: Bool = false, mayBegin: Bool = true) {
         self.action = action
         self.asksAnyway = asksAnyway
+        self.mayBegin = mayBegin
     }
 
     mutating func next(
         _ answers: [RedisValue],
         _ view: SharedView
-    ) throws(StoreError) -> EngineStep<Generation> {
+    ) throws(StoreError) -> EngineStep<Generation?> {
         guard let present = answers.last else {
             if !asksAnyway, let known = view.generation { return .done(known) }
             return .send([view.askGeneration])
@@ -28,17 +34,30 @@ struct FindGeneration: EngineCall {
             view.withView { $0.learn(found) }
             return .done(found)
         }
+        if !mayBegin { return .done(nil) }
         // Bytes that are no generation are another program's. Where there are none, a plain `SET` could replace a generation
         // that another process begins now.
         let isForeign = present.bytes != nil
-        if attempts > 0, !isForeign { try Engine.check(answers[0], doing: action) }
-        if attempts == 2 {
-            throw StoreError(.unreachable, action: action, reason: "\(view.names.generation) keeps changing")
+        if attempts > 0 {
+            // `NX` is answered by nothing if there is one by now.
+            if answers[0] != .null {
+                try Engine.checkSet(answers[0], doing: action)
+                wasSet = true
+            }
+            if attempts == 2 { throw failure(isForeign: isForeign, view.names.generation) }
         }
         attempts += 1
         let new = RedisCommand.Argument.text(Generation.random().description)
         let set: [RedisCommand.Argument] = ["SET", .text(view.names.generation), new]
         return .send([RedisCommand(isForeign ? set : set + ["NX"]), view.askGeneration])
+    }
+
+    private func failure(isForeign: Bool, _ name: String) -> StoreError {
+        let reason =
+            isForeign || !wasSet
+            ? "\(name) keeps changing"
+            : "\(name) is not there, though it was set just now: another server answers, or removes it"
+        return StoreError(.unreachable, action: action, reason: reason)
     }
 }
 
@@ -88,7 +107,10 @@ struct BeginGeneration: EngineCall {
         case .replacing:
             if case .error = answers[1] { isSet = false }
         }
-        try Engine.check(answers[0], doing: action)
+        switch stage {
+        case .replacing: try Engine.check(answers[0], doing: action)
+        case .beginning, .setting: try Engine.checkSet(answers[0], doing: action)
+        }
         var answers = answers
         try view.checkReplicas(&answers, action)
         view.withView { view in

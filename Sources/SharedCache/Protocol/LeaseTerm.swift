@@ -24,17 +24,15 @@ struct LeaseTerm: Sendable {
 
     var foundEntry: Bool { !seen.isEmpty }
 
-    /// The commands that take the lease, if no other load has it, and then look at the entry.
-    fileprivate var taking: [RedisCommand] {
-        let name = RedisCommand.Argument.text(EntryNames.lease(ofEntry: script.name))
-        return [
-            ["SET", name, .text(token), "NX", "PX", .integer(milliseconds)],
-            ["GETRANGE", .text(script.name), .integer(-EntryEnd.byteCount), -1],
-        ]
+    /// Takes the lease, if no other load has it, and looks at the entry.
+    ///
+    /// - Parameter unlessFresh: whether none is taken if there is a fresh entry.
+    fileprivate func taking(unlessFresh: Bool) -> RedisCommand {
+        script.takeLease(token, milliseconds: milliseconds, unlessFresh: unlessFresh)
     }
 
-    fileprivate mutating func begin(found entry: RedisValue, tagRemovals: RedisValue) {
-        seen = entry.bytes ?? []
+    fileprivate mutating func begin(found entry: [UInt8], tagRemovals: RedisValue) {
+        seen = entry
         self.tagRemovals = tagRemovals.bytes
     }
 
@@ -48,47 +46,78 @@ struct LeaseTerm: Sendable {
     }
 }
 
+/// The server's answer to a load that asks for a lease.
+enum LeaseState: Int64 {
+    case heldByAnother = 0
+    case taken = 1
+    /// There is a fresh entry, and no lease was taken.
+    case fresh = 2
+}
+
 /// Takes the leases of keys, up to the first one that another load has.
 struct TakeLeases: EntryCall {
+    enum Answer {
+        case taken(LeaseTerm)
+        /// There is a fresh entry, and no lease was taken.
+        case fresh
+    }
+
     struct Taken {
-        /// The leases of the first keys.
-        let leases: [LeaseTerm]
-        /// Leases behind one that another load has, to be given back: kept while waiting for that one, they could make
+        /// For the first keys.
+        let answers: [Answer]
+        /// Leases after one that another load has, to be given back: kept while waiting for that one, they could make
         /// other loads wait for this one.
         let surplus: [LeaseTerm]
+
+        var leases: [LeaseTerm] {
+            answers.compactMap { if case .taken(let lease) = $0 { lease } else { nil } }
+        }
     }
 
     let keys: [StoreKey]
+    /// For each key whether no lease is taken if there is a fresh entry.
+    private let unlessFresh: [Bool]
     let milliseconds: Int
     let action = "joining loads among machines"
     /// The leases that were asked for. The engine may take them even if its answer is lost.
     private(set) var requested: [LeaseTerm] = []
+    /// How often leases were asked for: each time others.
+    private(set) var rounds = 0
 
-    init(_ keys: [StoreKey], milliseconds: Int) {
+    init(_ keys: [StoreKey], unlessFresh unseen: Set<String> = [], milliseconds: Int) {
         self.keys = keys
+        unlessFresh = keys.map { unseen.contains($0.string) }
         self.milliseconds = milliseconds
     }
 
     mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        rounds += 1
         requested = keys.map { LeaseTerm(of: $0, names, generation, milliseconds: milliseconds) }
-        return requested.flatMap(\.taking) + [["GET", .text(names.tagRemovals)]]
+        return zip(requested, unlessFresh).map { $0.taking(unlessFresh: $1) } + [["GET", .text(names.tagRemovals)]]
     }
 
     func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<Taken> {
-        let areTaken = requested.indices.map { answers[2 * $0].text == "OK" }
-        let count = areTaken.firstIndex(of: false) ?? requested.count
-        if count == 0 { try Engine.check(answers[0], doing: action) }
-        let leases = requested.indices.prefix(count).map { index in
+        let states = requested.indices.map { Self.state(in: answers[$0]) }
+        let count = states.firstIndex { $0 != .taken && $0 != .fresh } ?? requested.count
+        if count == 0, let first = answers.first { try Engine.check(first, doing: action) }
+        let taken = requested.indices.prefix(count).map { index -> Answer in
+            if states[index] == .fresh { return .fresh }
             var lease = requested[index]
-            lease.begin(found: answers[2 * index + 1], tagRemovals: answers[answers.count - 1])
-            return lease
+            let end = answers[index].elements?.last?.bytes ?? []
+            lease.begin(found: end, tagRemovals: answers[requested.count])
+            return .taken(lease)
         }
         // A node of a cluster that has not answered may take them yet.
         let surplus = requested.indices.filter { index in
-            if case .error = answers[2 * index] { return true }
-            return index > count && areTaken[index]
+            states[index] == nil || index > count && states[index] == .taken
         }.map { requested[$0] }
-        return .done(Taken(leases: leases, surplus: surplus))
+        return .done(Taken(answers: taken, surplus: surplus))
+    }
+
+    /// `nil` for a refusal, or an answer of another kind.
+    private static func state(in answer: RedisValue) -> LeaseState? {
+        guard let parts = answer.elements, parts.count == 2, let number = parts[0].integer else { return nil }
+        return LeaseState(rawValue: number)
     }
 }
 

@@ -27,6 +27,7 @@ struct SaveEntries: EntryCall {
                     for answer in answers[width * index..<width * (index + 1)] {
                         try Engine.check(answer, doing: action)
                     }
+                    try Engine.checkSet(answers[width * index + 1], doing: action)
                     return news[index].information
                 }
             }
@@ -130,6 +131,8 @@ struct LookAtEntries: EntryCall {
         self.keys = keys
         self.clock = clock
     }
+
+    var outcomeWithoutGeneration: [EntryInformation?]? { keys.map { _ in nil } }
 
     mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         looks = keys.map { Look(at: $0, names, in: generation, clock) }

@@ -6,12 +6,22 @@ struct Engine: Sendable {
     private let client: any RedisClient
     let breaker: Breaker
     let counters: TierCounters
+    let pace: ServerPace
 
-    init(_ client: any RedisClient, _ breaker: Breaker, counters: TierCounters = TierCounters()) {
+    init(
+        _ client: any RedisClient,
+        _ breaker: Breaker,
+        counters: TierCounters = TierCounters(),
+        pace: ServerPace = ServerPace()
+    ) {
         self.client = client
         self.breaker = breaker
         self.counters = counters
+        self.pace = pace
     }
+
+    /// See ``AnswerTimes/softTimeout(_:)``.
+    func softTimeout(_ timeouts: SharedSettings.Timeouts) -> Duration { pace.current.softTimeout(timeouts) }
 
     /// Sends commands one behind another, and blocks until all are answered.
     ///
@@ -19,13 +29,14 @@ struct Engine: Sendable {
     /// - Throws: `.unreachable` if answers are missing; commands may have been executed. `.closed` and `.forked`.
     func ask(_ commands: [RedisCommand], action: String) throws(StoreError) -> [RedisValue] {
         try breaker.check(action)
+        let start = HitClock.now
         let answer: Result<[RedisValue], RedisError>
         do throws(RedisError) {
             answer = .success(try client.sendAndWait(commands))
         } catch {
             answer = .failure(error)
         }
-        return try values(answer, of: commands, action: action)
+        return try values(answer, of: commands, since: start, action: action)
     }
 
     /// As ``ask(_:action:)``, but suspends.
@@ -37,6 +48,7 @@ struct Engine: Sendable {
         action: String
     ) async throws(StoreError) -> [RedisValue] {
         try breaker.check(action)
+        let start = HitClock.now
         let answer: Result<[RedisValue], RedisError>
         do throws(RedisError) {
             let values =
@@ -47,7 +59,7 @@ struct Engine: Sendable {
         } catch {
             answer = .failure(error)
         }
-        return try values(answer, of: commands, action: action)
+        return try values(answer, of: commands, since: start, action: action)
     }
 
     /// The servers that have the keys, and the distribution of these, see `RedisServers`.
@@ -55,7 +67,9 @@ struct Engine: Sendable {
         try breaker.check(action)
         do throws(RedisError) {
             let servers = try client.servers()
-            return (servers.clients.map { Engine($0, breaker, counters: counters) }, servers.arrangement)
+            return (
+                servers.clients.map { Engine($0, breaker, counters: counters, pace: pace) }, servers.arrangement
+            )
         } catch {
             throw failure(error, action)
         }
@@ -105,9 +119,24 @@ struct Engine: Sendable {
         }
     }
 
+    /// Reads this engine's clock, and blocks until it has answered.
+    func read(_ offset: ClockOffset) throws(StoreError) {
+        try offset.read { commands throws(StoreError) in try ask(commands, action: ClockOffset.reading) }
+    }
+
+    /// As ``read(_:)``, but suspends.
+    ///
+    /// - Parameter time: how long each question waits at most; `nil` for the client's own timeout.
+    func read(_ offset: ClockOffset, within time: Duration?) async throws(StoreError) {
+        try await offset.readSuspending { commands async throws(StoreError) in
+            try await request(commands, within: time, action: ClockOffset.reading)
+        }
+    }
+
     private func values(
         _ answer: Result<[RedisValue], RedisError>,
         of commands: [RedisCommand],
+        since start: Int64,
         action: String
     ) throws(StoreError) -> [RedisValue] {
         switch answer {
@@ -117,8 +146,11 @@ struct Engine: Sendable {
             throw StoreError(.unreachable, action: action, reason: reason)
         case .success(let values):
             breaker.answered()
+            pace.answered(since: start)
             return values
-        case .failure(let error): throw failure(error, action)
+        case .failure(let error):
+            if error.code == .timeout { pace.gaveUp(since: start) }
+            throw failure(error, action)
         }
     }
 
@@ -134,6 +166,13 @@ struct Engine: Sendable {
         if code == .unreachable { breaker.failed() }
         if error.code == .timeout { counters.count { $0.timeouts += 1 } }
         return StoreError(code, action: action, reason: error.message)
+    }
+
+    /// Throws the server's refusal of a `SET`, or an answer that acknowledges none.
+    static func checkSet(_ value: RedisValue, doing action: String) throws(StoreError) {
+        try check(value, doing: action)
+        if value.text == "OK" { return }
+        throw StoreError(.unreachable, action: action, reason: "the server answered SET by something else than OK")
     }
 
     /// Throws the server's refusal of a command.

@@ -6,31 +6,17 @@ import Synchronization
 final class SharedLease: LoadLease {
     private let term: LeaseTerm
     private let store: SharedStore
-    private let keeper: Mutex<Task<Void, Never>?>
+    /// That of the keeper; `nil` for a lease that has ended.
+    private let number: Mutex<Int?>
 
-    init(_ term: LeaseTerm, _ store: SharedStore) {
+    /// - Parameter number: the keeper's; `nil` once the tier is closed.
+    init(_ term: LeaseTerm, _ store: SharedStore, number: Int?) {
         self.term = term
         self.store = store
-        let engine = store.engine
-        let pause = store.leaseDuration / 3
-        keeper = Mutex(
-            Task.detached(priority: .utility) {
-                while true {
-                    do {
-                        try await Task.sleep(for: pause)
-                        let value = try await engine.request([term.extending], action: "extending a lease")[0]
-                        if value.integer == 0 { return }
-                    } catch is StoreError {
-                        // Tried again; if that comes too late, the value is not saved.
-                    } catch {
-                        return
-                    }
-                }
-            }
-        )
+        self.number = Mutex(number)
     }
 
-    deinit { keeper.withLock { $0 }?.cancel() }
+    deinit { if let number = number.withLock({ $0 }) { _ = store.keeper.end(number) } }
 
     var key: String { term.key.string }
     var foundEntry: Bool { term.foundEntry }
@@ -53,11 +39,12 @@ final class SharedLease: LoadLease {
     /// Whether the lease had not ended before.
     @discardableResult
     private func end() -> Bool {
-        let former = keeper.withLock { keeper in
-            defer { keeper = nil }
-            return keeper
+        let former = number.withLock { number in
+            defer { number = nil }
+            return number
         }
-        former?.cancel()
-        return former != nil
+        guard let former else { return false }
+        _ = store.keeper.end(former)
+        return true
     }
 }

@@ -20,8 +20,8 @@ extension SharedStore {
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {
         let action = "listing entries"
-        let generation = try currentGeneration(action)
-        let (names, clock) = (view.names, offset.clock)
+        guard let generation = try currentGeneration(action) else { return }
+        let (names, clock) = (view.names, try knownClock())
         var recent = RecentKeys()
         try scan(names.start(generation)) { found throws(StoreError) in
             let looks = found.compactMap { name -> Look? in
@@ -45,8 +45,10 @@ extension SharedStore {
     }
 
     /// The generation that is current now: a listing of a former one would find nothing, and not notice it.
-    private func currentGeneration(_ action: String) throws(StoreError) -> Generation {
-        try ask(FindGeneration(action: action, asksAnyway: true))
+    ///
+    /// - Returns: `nil` if there is none, and so no entry.
+    private func currentGeneration(_ action: String) throws(StoreError) -> Generation? {
+        try ask(FindGeneration(action: action, asksAnyway: true, mayBegin: false))
     }
 
     /// `nil` for one that is gone.
@@ -67,7 +69,7 @@ extension SharedStore {
 
     package func removeDamagedEntries() throws(StoreError) -> Int {
         let names = view.names
-        let generation = try currentGeneration("listing entries")
+        guard let generation = try currentGeneration("listing entries") else { return 0 }
         var damaged = 0
         var keys: [String] = []
         var byteCount = 0
@@ -118,7 +120,7 @@ extension SharedStore {
     /// How many entries there are of each schema, by their names.
     func entryCounts() throws(StoreError) -> [UInt32: Int] {
         let names = view.names
-        let generation = try currentGeneration("counting entries")
+        guard let generation = try currentGeneration("counting entries") else { return [:] }
         var recent = RecentKeys()
         var counts: [UInt32: Int] = [:]
         try scan(names.cache) { found throws(StoreError) in
@@ -161,6 +163,9 @@ extension SharedStore {
         }
     }
 
+    /// More than two thousand million keys are no server's.
+    private static let mostRounds = 1 << 22
+
     /// Gives the names of one server to `body`; returns whether it wants more.
     private func scan(
         _ server: Engine,
@@ -170,6 +175,8 @@ extension SharedStore {
         let action = "listing entries"
         let pattern = RedisCommand.Argument.text(EntryNames.pattern(start))
         var cursor = "0"
+        // A cursor that comes again begins a circle (Brent's search).
+        var (known, rounds, power) = ("", 0, 1)
         repeat {
             let command: RedisCommand = ["SCAN", .text(cursor), "MATCH", pattern, "COUNT", 512]
             let value = try server.ask([command], action: action)[0]
@@ -178,6 +185,11 @@ extension SharedStore {
                 let found = parts[1].elements
             else { throw StoreError(.unreachable, action: action, reason: "SCAN was answered by something else") }
             cursor = next
+            rounds += 1
+            if cursor == known || rounds == Self.mostRounds {
+                throw StoreError(.unreachable, action: action, reason: "SCAN does not end")
+            }
+            if rounds == power { (known, power) = (cursor, 2 * power) }
             if try !body(found.compactMap(\.text)) { return false }
         } while cursor != "0"
         return true

@@ -4,7 +4,7 @@ import RedisWire
 
 extension SharedStore {
     package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
-        try fetch(forKey: key, offset.clock)
+        try fetch(forKey: key, try knownClock())
     }
 
     /// - Parameter clock: the one by which the entry's times are given; that of no difference gives the engine's times.
@@ -24,7 +24,11 @@ extension SharedStore {
         forKeys keys: [String],
         isUrgent: Bool
     ) async -> [Result<StoredArchive?, StoreError>] {
-        await fetch(forKeys: keys, isUrgent: isUrgent, offset.clock)
+        do throws(StoreError) {
+            return await fetch(forKeys: keys, isUrgent: isUrgent, try await knownClock(isUrgent: isUrgent))
+        } catch {
+            return keys.map { _ in .failure(error) }
+        }
     }
 
     /// As ``fetch(forKeys:isUrgent:)``, with the times of a clock.
@@ -63,7 +67,7 @@ extension SharedStore {
         stride(from: 0, to: keys.count, by: Self.fetchedAtOnce).flatMap { start in
             let part = keys[start..<min(start + Self.fetchedAtOnce, keys.count)]
             do throws(StoreError) {
-                var reading = PartReading(part, in: view, offset.clock)
+                var reading = PartReading(part, in: view, try knownClock())
                 if reading.isOwed { return reading.results }
                 reading.take(try ask(Insisting(ReadEntries(reading.keys))), view)
                 for (entry, bytes) in reading.damaged {
@@ -160,7 +164,7 @@ extension SharedStore {
         forKey key: String,
         pieces body: ([UInt8]) -> Bool
     ) throws(StoreError) -> EntryInformation? {
-        guard let (entry, bytes) = try read(try StoreKey(key), offset.clock) else { return nil }
+        guard let (entry, bytes) = try read(try StoreKey(key), try knownClock()) else { return nil }
         let stored = try entry.archive(in: bytes)
         _ = body(stored.archive)
         return stored.information
@@ -187,6 +191,6 @@ extension SharedStore {
 
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
-        return view.isOwed(key) ? nil : try ask(Insisting(LookAtEntry(key, offset.clock)))
+        return view.isOwed(key) ? nil : try ask(Insisting(LookAtEntry(key, try knownClock())))
     }
 }

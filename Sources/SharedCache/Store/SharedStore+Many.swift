@@ -9,11 +9,49 @@ extension SharedStore {
     private static let entriesAtOnce = 256
 
     package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
-        // A debt is settled by a save that no payment overtakes.
-        if owesAny(of: archives.lazy.map(\.key)) { return saveOneByOne(archives) }
-        return inParts(archives) { news, _ throws(StoreError) in
-            try ask(Insisting(SaveEntries(news: news))).map { Saved(result: $0) }
+        changing(archives, of: archives.map(\.key)) { archives in
+            inParts(archives) { news, _ throws(StoreError) in
+                try ask(Insisting(SaveEntries(news: news))).map { Saved(result: $0) }
+            }
         }
+    }
+
+    /// Has `body` change the entries of keys, after those of them that are owed were paid, all by one call: while a server does
+    /// not answer, that waits once, and not for each key. Keys that are owed still have the payment's failure.
+    private func changing<Change, Result>(
+        _ changes: [Change],
+        of keys: [String],
+        _ body: ([Change]) -> [Swift.Result<Result, StoreError>]
+    ) -> [Swift.Result<Result, StoreError>] {
+        do throws(StoreError) {
+            try checkUsable()
+            if view.debts.withList({ $0.owesGeneration }) { try payDebts() }
+        } catch {
+            return changes.map { _ in .failure(error) }
+        }
+        if !owesAny(of: keys) { return body(changes) }
+        // A debt is settled by a change that no payment overtakes.
+        var results: [Swift.Result<Result, StoreError>] = []
+        view.debts.payment.withLock { _ in
+            let owed = keys.compactMap { key in isOwed(key) ? try? StoreKey(key) : nil }
+            var payment = PayKeys(owed, mayLeaveSome: true)
+            var failure: StoreError?
+            do throws(StoreError) {
+                if !owed.isEmpty { try engine.make(&payment, view) }
+                failure = payment.failure
+            } catch {
+                failure = error
+            }
+            let unpaid = changes.indices.filter { isOwed(keys[$0]) }
+            let isUnpaid = Set(unpaid)
+            var done = body(changes.indices.filter { !isUnpaid.contains($0) }.map { changes[$0] }).makeIterator()
+            let reason =
+                failure ?? StoreError(.unreachable, action: PayKeys.paying, reason: "another change failed")
+            results = changes.indices.map {
+                isUnpaid.contains($0) ? .failure(reason) : done.next() ?? .failure(reason)
+            }
+        }
+        return results
     }
 
     package func save(
@@ -31,7 +69,7 @@ extension SharedStore {
         if keys.count < archives.count || owesAny(of: keys) { return archives.map(saveAlone) }
         return inParts(archives) { news, archives throws(StoreError) in
             try checkUsable()
-            var call = Insisting(SaveMissingEntries(news, offset.clock, if: isWanted))
+            var call = Insisting(SaveMissingEntries(news, try knownClock(), if: isWanted))
             let outcomes: [SaveMissingEntries.Saving]
             do throws(StoreError) {
                 outcomes = try engine.make(&call, view)
@@ -105,8 +143,10 @@ extension SharedStore {
     // MARK: Removing
 
     package func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>] {
-        // As for saves.
-        if owesAny(of: keys) { return removeOneByOne(keys[...]) }
+        changing(keys, of: keys) { removeTogether($0) }
+    }
+
+    private func removeTogether(_ keys: [String]) -> [Result<Bool, StoreError>] {
         var results: [Result<Bool, StoreError>] = []
         results.reserveCapacity(keys.count)
         for start in stride(from: 0, to: keys.count, by: Self.entriesAtOnce) {
@@ -134,13 +174,13 @@ extension SharedStore {
 
     package func information(forKeys keys: [String]) -> [Result<EntryInformation?, StoreError>] {
         asked(for: keys, atOnce: Self.entriesAtOnce) { keys throws(StoreError) in
-            try ask(Insisting(LookAtEntries(keys, offset.clock))).map { .success($0) }
+            try ask(Insisting(LookAtEntries(keys, try knownClock()))).map { .success($0) }
         }
     }
 
     package func peek(forKeys keys: [String]) -> [Result<StoredArchive?, StoreError>] {
         asked(for: keys, atOnce: Self.fetchedAtOnce) { keys throws(StoreError) in
-            let clock = offset.clock
+            let clock = try knownClock()
             return zip(keys, try ask(Insisting(ReadEntries(keys)))).map { key, found in
                 Result { () throws(StoreError) in
                     let bytes = try EngineEntry.bytes(found.value, EngineEntry.reading)

@@ -9,7 +9,11 @@ extension SharedStore {
 
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
         let isOfUse = entry.attributes.freshness(at: .now) != .useless
-        let call = Insisting(try ChangeSeen.remove(entry, offset.clock, endsLease: isOfUse))
+        let clock = try knownClock()
+        // The server's clock decides whether an entry is of no use: this machine's may be wrong.
+        let call = Insisting(
+            try ChangeSeen.remove(entry, clock, endsLease: isOfUse, onlyIfUseless: !isOfUse)
+        )
         // Nothing is read of an expired entry anyway.
         return isOfUse ? try change(try StoreKey(entry.key), call) : try ask(call)
     }

@@ -17,16 +17,62 @@ extension SharedStore {
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
         guard let condition else { return try change(new.key, Insisting(SaveEntry(new))) }
-        return try change(new.key, Insisting(ChangeSeen.save(new, offset.clock, if: condition)))
+        return try change(new.key, Insisting(ChangeSeen.save(new, try knownClock(), if: condition)))
     }
 
+    /// Blocks if the server's clock is not known yet.
     func newEntry(
         _ archive: [UInt8],
         forKey key: String,
         _ attributes: EntryAttributes,
         serial: UInt64 = .random(in: 0 ... .max)
     ) throws(StoreError) -> NewEntry {
-        try NewEntry(archive, of: try StoreKey(key), attributes, clock: offset.clock, serial: serial)
+        let key = try StoreKey(key)
+        return try newEntry(archive, of: key, attributes, clock: try knownClock(owing: [key]), serial: serial)
+    }
+
+    private func newEntry(
+        _ archive: [UInt8],
+        of key: StoreKey,
+        _ attributes: EntryAttributes,
+        clock: EngineClock,
+        serial: UInt64
+    ) throws(StoreError) -> NewEntry {
+        try NewEntry(
+            archive,
+            of: key,
+            attributes,
+            clock: clock,
+            serial: serial,
+            compression: settings.compression
+        )
+    }
+
+    /// As ``knownClock()``, for a save: without the clock it fails, and the keys are owed as after any failed save.
+    func knownClock(owing keys: [StoreKey]) throws(StoreError) -> EngineClock {
+        do throws(StoreError) {
+            return try knownClock()
+        } catch {
+            if error.isUnacknowledged { view.owe(keys) }
+            throw error
+        }
+    }
+
+    /// As its blocking twin, but suspends.
+    func newEntrySuspending(
+        _ archive: [UInt8],
+        forKey key: String,
+        _ attributes: EntryAttributes
+    ) async throws(StoreError) -> NewEntry {
+        let key = try StoreKey(key)
+        let clock: EngineClock
+        do throws(StoreError) {
+            clock = try await knownClock(isUrgent: false)
+        } catch {
+            if error.isUnacknowledged { view.owe([key]) }
+            throw error
+        }
+        return try newEntry(archive, of: key, attributes, clock: clock, serial: .random(in: 0 ... .max))
     }
 
     /// Whether no key is owed. A missing node of a cluster is owed its own keys only: see ``isOwed(_:)``.
@@ -45,7 +91,7 @@ extension SharedStore {
         forKey key: String,
         attributes: EntryAttributes
     ) async throws(StoreError) -> EntryInformation {
-        try await save(try newEntry(archive, forKey: key, attributes))
+        try await save(try await newEntrySuspending(archive, forKey: key, attributes))
     }
 
     func save(_ new: NewEntry) async throws(StoreError) -> EntryInformation {
@@ -53,6 +99,6 @@ extension SharedStore {
     }
 
     package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
-        try ask(Insisting(ChangeSeen.moveDeadline(of: entry, to: date, offset.clock, now: .now)))
+        try ask(Insisting(ChangeSeen.moveDeadline(of: entry, to: date, try knownClock(), now: .now)))
     }
 }

@@ -2,6 +2,7 @@ import ArchiveStore
 import Foundation
 import RedisWire
 import Synchronization
+import TypedCache
 
 /// Archives on a server that many machines share, one key of the engine each.
 ///
@@ -17,12 +18,14 @@ import Synchronization
 /// Laws of stores that this one does not keep, on one server or a cluster: it has no limits, the engine has;
 /// `information` and listings check an entry's footer, not its checksum; damaged entries are found by fetches
 /// alone.
-package final class SharedStore: RemoteStore {
+package final class SharedStore: LoadingStore {
     let engine: Engine
     let view: SharedView
     let offset: ClockOffset
     let settings: SharedSettings
     let waiters = LeaseWaiters()
+    /// Extends the leases of loads.
+    let keeper: LeaseKeeper
     private let usage = StoreUsage()
     private let listener = Mutex<(@Sendable (EngineView.Heard) -> Void)?>(nil)
     /// When the last answered heartbeat was sent.
@@ -33,6 +36,7 @@ package final class SharedStore: RemoteStore {
     /// - Parameters:
     ///   - offset: by how much the server's clock is ahead of this machine's.
     ///   - debts: those of all stores of the tier for the same entries.
+    ///   - keeper: that of all stores of the tier.
     ///   - tellOfRenewal: is called once a store has begun a new generation.
     init(
         _ engine: Engine,
@@ -40,9 +44,11 @@ package final class SharedStore: RemoteStore {
         offset: ClockOffset,
         settings: SharedSettings,
         debts: SharedDebts = SharedDebts(),
+        keeper: LeaseKeeper = LeaseKeeper(),
         tellOfRenewal: @escaping @Sendable (SharedStore) -> Void
     ) {
         self.engine = engine
+        self.keeper = keeper
         self.offset = offset
         self.settings = settings
         self.tellOfRenewal = tellOfRenewal
@@ -58,7 +64,7 @@ package final class SharedStore: RemoteStore {
         self.init(
             Engine(client, Breaker()),
             EntryNames(prefix: prefix, cache: cache, schema: schema),
-            offset: ClockOffset(),
+            offset: ClockOffset(name: prefix + "clock"),
             settings: SharedSettings(),
             tellOfRenewal: { _ in }
         )
@@ -97,7 +103,7 @@ package final class SharedStore: RemoteStore {
         isUrgent: Bool = false
     ) async throws(StoreError) -> Call.Outcome {
         try checkUsable()
-        return try await engine.request(&call, view, within: isUrgent ? settings.timeouts.soft : nil)
+        return try await engine.request(&call, view, within: isUrgent ? engine.softTimeout(settings.timeouts) : nil)
     }
 
     // MARK: News
@@ -125,6 +131,9 @@ package final class SharedStore: RemoteStore {
     /// Sets the function that is told of changed keys before memory can see that they changed. It must not block, and runs
     /// under the lock of the view.
     func setListener(_ new: @escaping @Sendable (EngineView.Heard) -> Void) { listener.withLock { $0 = new } }
+
+    /// This machine's clock has stepped: deadlines in memory are of the former time.
+    func clockStepped() { view.withView { $0.changeAll() } }
 
     /// Another store of the process began a new generation.
     func heardOfRenewal() { view.withView { $0.forgetAll() } }

@@ -1,6 +1,7 @@
 import ArchiveStore
 import Foundation
 import Synchronization
+import TypedCache
 
 extension TieredStore {
     package func save(
@@ -22,21 +23,21 @@ extension TieredStore {
         forKey key: String,
         attributes: EntryAttributes
     ) async throws(StoreError) -> EntryInformation {
-        let new = try shared.newEntry(archive, forKey: key, attributes)
+        let new = try await shared.newEntrySuspending(archive, forKey: key, attributes)
         let change = Change(new.key, self)
         do throws(StoreError) {
             let saved = try await shared.save(new)
-            await onQueue { change.keep(archive, new) }
+            change.keep(archive, new)
             return saved
         } catch {
-            await onQueue { change.drop() }
+            change.drop()
             throw error
         }
     }
 
     package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
         try changing(try StoreKey(entry.key)) { change throws(StoreError) in
-            change.drop()
+            defer { change.drop() }
             return try shared.moveDeadline(of: entry, to: date)
         }
     }
@@ -45,7 +46,6 @@ extension TieredStore {
 
     package func remove(forKey key: String) throws(StoreError) -> Bool {
         try changing(try StoreKey(key)) { change throws(StoreError) in
-            change.drop()
             let wasThere = try shared.remove(forKey: key)
             change.drop()
             return wasThere
@@ -54,7 +54,6 @@ extension TieredStore {
 
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
         try changing(try StoreKey(entry.key)) { change throws(StoreError) in
-            change.drop()
             let wasThere = try shared.remove(entry)
             change.drop()
             return wasThere
@@ -69,6 +68,7 @@ extension TieredStore {
     }
 
     private func removeCopies() {
+        finishChanges()
         usingDisk { () throws(StoreError) in try near.removeAll() }
     }
 
@@ -108,8 +108,16 @@ extension TieredStore {
 
     // MARK: Leases
 
-    package func takeLeases(ofKeys keys: [String]) async throws(StoreError) -> [any LoadLease] {
-        try await shared.takeLeases(ofKeys: keys).map { Lease($0, self) }
+    package func takeLeases(
+        ofKeys keys: [String],
+        unlessFresh unseen: Set<String>
+    ) async throws(StoreError) -> [LeaseAnswer] {
+        try await shared.takeLeases(ofKeys: keys, unlessFresh: unseen).map { answer in
+            switch answer {
+            case .taken(let lease): .taken(Lease(lease, self))
+            case .fresh: .fresh
+            }
+        }
     }
 
     /// A lease whose saved value gets a copy.
@@ -182,18 +190,20 @@ extension TieredStore {
 
         /// Has the disk keep the entry that the server has now.
         func keep(_ archive: [UInt8], _ new: NewEntry) {
-            let kept = store.keep(
-                archive,
-                new.attributesThere,
-                of: key,
-                version: new.information.identity.version,
-                digest: digest,
-                since: start
-            )
-            if kept == nil { drop() }
-            version.withLock { $0 = kept }
+            store.changeCopies(archive.count) { [self] in
+                let kept = store.keep(
+                    archive,
+                    new.attributesThere,
+                    of: key,
+                    version: new.information.identity.version,
+                    digest: digest,
+                    since: start
+                )
+                if kept == nil { store.removeCopy(key.string) }
+                version.withLock { $0 = kept }
+            }
         }
 
-        func drop() { store.removeCopy(key.string) }
+        func drop() { store.changeCopies { [self] in store.removeCopy(key.string) } }
     }
 }

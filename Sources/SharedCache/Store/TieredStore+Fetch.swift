@@ -4,6 +4,8 @@ import Foundation
 extension TieredStore {
     package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
         try shared.checkUsable()
+        // Copies have the server's time, too.
+        _ = try shared.knownClock()
         let reading = Reading(try StoreKey(key), self)
         let copy = copy(reading.key, reading.digest)
         if let copy {
@@ -15,7 +17,7 @@ extension TieredStore {
         }
         let stored = try shared.fetch(forKey: key, EngineClock())
         reading.find(stored)
-        reading.keep(stored, inPlaceOf: copy)
+        changeCopies(stored?.archive.count ?? 0) { reading.keep(stored, inPlaceOf: copy) }
         return stored.map { here($0) }
     }
 
@@ -29,6 +31,12 @@ extension TieredStore {
         forKeys keys: [String],
         isUrgent: Bool
     ) async -> [Result<StoredArchive?, StoreError>] {
+        do throws(StoreError) {
+            // Copies have the server's time, too.
+            _ = try await shared.knownClock(isUrgent: isUrgent)
+        } catch {
+            return keys.map { _ in .failure(error) }
+        }
         var results: [Result<StoredArchive?, StoreError>?] = []
         var readings: [(place: Int, reading: Reading)] = []
         for (place, key) in keys.enumerated() {
@@ -75,7 +83,10 @@ extension TieredStore {
             }
             let new = missing
             // Not waited for: until it is done, the entry has no copy that counts.
-            start { for ((_, reading, copy), result) in zip(new, found) { reading.keep(result, inPlaceOf: copy) } }
+            let byteCount = found.reduce(0) { $0 + ((try? $1.get())?.archive.count ?? 0) }
+            changeCopies(byteCount) {
+                for ((_, reading, copy), result) in zip(new, found) { reading.keep(result, inPlaceOf: copy) }
+            }
         }
         return results.map { $0 ?? .success(nil) }
     }

@@ -2,6 +2,7 @@ import ArchiveStore
 import Dispatch
 import Foundation
 import Synchronization
+import TypedCache
 
 /// Archives on a server, of which this machine's disk has copies.
 ///
@@ -14,12 +15,18 @@ import Synchronization
 /// and the server is asked.
 ///
 /// Beside the laws that ``SharedStore`` does not keep, the limits of the disk hold for copies only.
-package final class TieredStore: RemoteStore {
+package final class TieredStore: LoadingStore {
     let near: any ArchiveStore
     let shared: SharedStore
     private let copies = Mutex(NearCopies())
-    /// Where asynchronous calls use the disk.
+    /// Where asynchronous calls read the disk.
     private let queue = DispatchQueue(label: "typed-cache.near-disk", qos: .userInitiated, attributes: .concurrent)
+    /// Where copies are changed, one after another.
+    private let changes = DispatchQueue(label: "typed-cache.near-changes", qos: .utility)
+    /// The bytes of archives that wait there, and some for each change.
+    private let waitingByteCount = Atomic<Int>(0)
+    private static let mostWaitingBytes = 16 << 20
+    private static let bytesOfChange = 64 << 10
     /// Whether the server tells of changes; otherwise each use of a copy asks.
     private let hears: Bool
 
@@ -33,10 +40,15 @@ package final class TieredStore: RemoteStore {
     package func close() throws(StoreError) {
         try shared.close()
         queue.sync(flags: .barrier) {}
+        finishChanges()
         try near.close()
     }
 
-    package func flush() throws(StoreError) { try near.flush() }
+    package func flush() throws(StoreError) {
+        finishChanges()
+        try near.flush()
+    }
+
     package func settle(_ key: String?) { near.settle(key) }
     package var knownSize: KnownSize? { near.knownSize }
 
@@ -49,13 +61,16 @@ package final class TieredStore: RemoteStore {
         }
         let changed = heard.changed
         if changed.isEmpty { return }
-        start { [weak self] in
-            guard let self else { return }
-            for key in changed {
-                removeCopy(key)
-                withCopies { $0.didRemove(self.digest(of: key)) }
-            }
+        let isBegun = changeCopies { [weak self] in
+            for key in changed { self?.removeCopy(key) }
+            self?.didRemove(changed)
         }
+        if !isBegun { didRemove(changed) }
+    }
+
+    /// Copies that are there still are compared before they are used.
+    private func didRemove(_ keys: [String]) {
+        withCopies { copies in for key in keys { copies.didRemove(digest(of: key)) } }
     }
 
     /// The copy is compared before it is used again.
@@ -76,8 +91,27 @@ package final class TieredStore: RemoteStore {
         }
     }
 
-    /// Has `body` use the disk before long.
-    func start(_ body: @escaping @Sendable () -> Void) { StoreUsage.start(on: queue, body) }
+    /// Has `body` change copies before long, behind the changes before it. No caller waits for that: other processes that
+    /// use the directory may hold it up for seconds.
+    ///
+    /// - Parameter byteCount: of the archives that it saves.
+    /// - Returns: `false` if too much waits: then nothing is done, and a copy that is out of date stays until it is compared.
+    @discardableResult
+    func changeCopies(_ byteCount: Int = 0, _ body: @escaping @Sendable () -> Void) -> Bool {
+        let cost = byteCount + Self.bytesOfChange
+        if waitingByteCount.add(cost, ordering: .relaxed).newValue > Self.mostWaitingBytes {
+            waitingByteCount.subtract(cost, ordering: .relaxed)
+            return false
+        }
+        StoreUsage.start(on: changes) { [weak self] in
+            body()
+            self?.waitingByteCount.subtract(cost, ordering: .relaxed)
+        }
+        return true
+    }
+
+    /// Waits for the changes of copies that have begun.
+    func finishChanges() { if StoreUsage.hasQueues { changes.sync {} } }
 
     /// Uses the disk. Its failures reach no caller; they are counted.
     @discardableResult

@@ -7,6 +7,9 @@ public struct SharedNodeState: Sendable, Hashable {
     public enum Condition: Sendable, Hashable {
         /// It answers, and has told of all changes: memory answers by itself.
         case connected
+        /// As ``connected``, but its answers take so long that fetches with a producer wait longer for them than the soft
+        /// timeout says: see ``SharedSettings/Timeouts/soft``. Of one server, not of a cluster's masters.
+        case slow
         /// Changes may have been missed since then, `nil` if it was never connected: each entry in memory is compared
         /// before it is used.
         case unverified(since: Date?)

@@ -20,6 +20,8 @@ public struct SharedSettings: Sendable, Equatable {
     public var loads: Loads
     /// The copies of a save that are waited for.
     public var replicas: Replicas
+    /// How entries are compressed; `.automatic` by default. Applies to saves from now on: any setting reads every entry.
+    public var compression: Compression
 
     /// - Parameters:
     ///   - timeouts: see ``timeouts``.
@@ -29,6 +31,7 @@ public struct SharedSettings: Sendable, Equatable {
     ///   - coherence: see ``coherence``.
     ///   - loads: see ``loads``.
     ///   - replicas: see ``replicas``.
+    ///   - compression: see ``compression``.
     public init(
         timeouts: Timeouts = Timeouts(),
         heartbeat: Heartbeat = Heartbeat(),
@@ -36,7 +39,8 @@ public struct SharedSettings: Sendable, Equatable {
         whenUnreachable: Outage = Outage(),
         coherence: Coherence = .invalidated,
         loads: Loads = .oncePerFleet(lease: .seconds(10)),
-        replicas: Replicas = .none
+        replicas: Replicas = .none,
+        compression: Compression = .automatic
     ) {
         self.timeouts = timeouts
         self.heartbeat = heartbeat
@@ -45,6 +49,7 @@ public struct SharedSettings: Sendable, Equatable {
         self.coherence = coherence
         self.loads = loads
         self.replicas = replicas
+        self.compression = compression
     }
 
     /// The settings that a tier takes: values beyond their bounds become the nearest ones that are allowed, since each may
@@ -67,7 +72,9 @@ public struct SharedSettings: Sendable, Equatable {
     public struct Timeouts: Sendable, Equatable {
         /// Until a connection is made; 1 s by default.
         public var connect: Duration
-        /// Until a fetch that has a producer goes on without the server; 50 ms by default, at most ``hard``.
+        /// Until a fetch that has a producer goes on without the server; 50 ms by default, at most ``hard``. Longer where the
+        /// server's answers usually take longer than a quarter of that: four times their median, at most ``hard``; and as long
+        /// as ``hard`` before the first answer.
         public var soft: Duration
         /// Until any other call throws `.unreachable`; 500 ms by default.
         public var hard: Duration

@@ -16,7 +16,7 @@ extension SharedTier {
     /// - Throws: `.unreachable`, with the reason.
     package func readClock() throws(CacheError) {
         do throws(StoreError) {
-            try upkeep.readClock(with: engine)
+            try engine.read(offset)
         } catch {
             throw CacheError(error)
         }

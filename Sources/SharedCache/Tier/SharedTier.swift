@@ -33,11 +33,12 @@ public final class SharedTier: Sendable {
     let client: any TierClient
     let prefix: String
     let settings: SharedSettings
-    let offset = ClockOffset()
+    let offset: ClockOffset
     /// Tells this tier from other tiers of the process.
     let identity = UUID().uuidString
     private let members: TierMembers
     let upkeep: TierUpkeep
+    private let keeper = LeaseKeeper()
     let engine: Engine
     private let node: String
     private let clocks = SharedClocks()
@@ -62,7 +63,8 @@ public final class SharedTier: Sendable {
         let node = wire.endpoints.map(\.description).joined(separator: ",")
         // A cluster's client gives up each node by itself.
         if wire.isCluster { settings.breaker.failures = .max }
-        try self.init(prefix: prefix, node: node, settings) { [settings] heartbeat, observer throws(RedisError) in
+        try self.init(prefix: prefix, node: node, isSpread: wire.isCluster, settings) {
+            [settings] heartbeat, observer throws(RedisError) in
             if wire.isCluster {
                 return try TrackedCluster(
                     settings: wire,
@@ -112,15 +114,20 @@ public final class SharedTier: Sendable {
         var settings = settings.withinBounds
         settings.coherence = .age(age)
         let interval = settings.heartbeat.interval
-        try self.init(prefix: EntryNames.prefix(prefix), node: "client", settings) { heartbeat, observer in
+        try self.init(prefix: EntryNames.prefix(prefix), node: "client", isSpread: true, settings) {
+            heartbeat,
+            observer in
             BroughtClient(client, heartbeat: heartbeat, interval: interval, observer: observer)
         }
     }
 
-    /// - Parameter connect: makes the client from the command of heartbeats and the observer of its news.
+    /// - Parameters:
+    ///   - isSpread: whether keys may be on several servers.
+    ///   - connect: makes the client from the command of heartbeats and the observer of its news.
     private init(
         prefix: String,
         node: String,
+        isSpread: Bool,
         _ settings: SharedSettings,
         connect: (RedisCommand, @escaping @Sendable (TrackingEvent) -> Void) throws(RedisError) -> any TierClient
     ) throws(CacheError) {
@@ -129,12 +136,16 @@ public final class SharedTier: Sendable {
         self.node = node
         let counters = TierCounters()
         let members = TierMembers(prefix: prefix, counters)
-        let upkeep = TierUpkeep(members: members, offset: offset, name: prefix + "clock")
+        let offset = ClockOffset(name: prefix + "clock", isSpread: isSpread)
+        self.offset = offset
+        let upkeep = TierUpkeep(members: members, offset: offset)
         let breaker = Breaker(settings.breaker)
+        let pace = ServerPace()
         do throws(RedisError) {
             client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
                 members.tell(event)
-                if case .verified = event {
+                if case .verified(let start) = event {
+                    pace.answered(in: start.duration(to: .now))
                     breaker.beat()
                     upkeep.start()
                 }
@@ -149,12 +160,15 @@ public final class SharedTier: Sendable {
         members.setClient(client)
         self.members = members
         self.upkeep = upkeep
-        engine = Engine(client, breaker, counters: counters)
+        engine = Engine(client, breaker, counters: counters, pace: pace)
         feed = StateFeed(pause: min(settings.heartbeat.window / 8, .milliseconds(250)))
         upkeep.setClient(client)
     }
 
-    deinit { feed.end() }
+    deinit {
+        feed.end()
+        keeper.wakeUp()
+    }
 
     /// The settings of connections, and this tier's with the timeouts of the URL.
     private static func wire(
@@ -210,7 +224,8 @@ public final class SharedTier: Sendable {
             names,
             offset: offset,
             settings: settings,
-            debts: members.debts(of: names)
+            debts: members.debts(of: names),
+            keeper: keeper
         ) { [members] in members.tellOfRenewal(by: $0) }
         members.add(store)
         return store
@@ -234,6 +249,10 @@ public final class SharedTier: Sendable {
     /// client of its own changes.
     func place(cache: String, schema: UInt32) -> String { "\(identity) \(schema) \(cache)" }
 
+    /// How long the server's answers take, of the last ones the median; `nil` before the first one. Fetches with a producer
+    /// wait for a multiple of it: see ``SharedSettings/Timeouts/soft``.
+    public var answerTime: Duration? { engine.pace.current.usual }
+
     /// Whether memory may answer now: the server is connected, and has told of all changes.
     public var isVerified: Bool { members.isVerified(at: .now, settings.heartbeat.window) }
 
@@ -251,7 +270,10 @@ public final class SharedTier: Sendable {
         if let end = engine.breaker.openUntil {
             return [SharedNodeState(node: node, condition: .open(until: clocks.date(of: end)))]
         }
-        if members.isVerified(at: now, window) { return [SharedNodeState(node: node, condition: .connected)] }
+        if members.isVerified(at: now, window) {
+            let isSlow = engine.pace.current.isSlow(settings.timeouts)
+            return [SharedNodeState(node: node, condition: isSlow ? .slow : .connected)]
+        }
         let since = members.unverifiedSince(at: now, window).map(clocks.date(of:))
         return [SharedNodeState(node: node, condition: .unverified(since: since))]
     }
@@ -279,14 +301,16 @@ public final class SharedTier: Sendable {
     // MARK: The end
 
     /// Ends the connection: later calls of caches on this tier throw `CacheError` with code `.closed`. Blocks while
-    /// owed removals are sent, at most for a few timeouts.
+    /// owed removals are sent, and leases of loads under way are given back, at most for a few timeouts: the values of these
+    /// loads are returned, and not saved.
     public func close() {
+        keeper.close()
         upkeep.payDebts(with: engine)
         client.close()
         feed.end()
     }
 
-    /// Ends the connection. Suspends while owed removals are sent. All else is as for the synchronous twin.
+    /// Ends the connection. Suspends while owed removals are sent and leases given back. All else is as for the synchronous twin.
     public nonisolated(nonsending) func close() async {
         await withUnsafeContinuation { continuation in
             DispatchQueue.global(qos: .utility).async { [self] in

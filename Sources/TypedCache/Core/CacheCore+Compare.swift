@@ -11,9 +11,13 @@ extension CacheCore {
     /// Compares the entry that memory has for a key, if it is doubtful and has not expired. Blocks until the store has
     /// answered.
     ///
+    /// - Parameter freshness: of the latest value, only the store knows whether memory has it.
     /// - Returns: the entry, if it may be served; `nil` if the store has to be read.
-    func compare(_ key: EntryKey) throws(CacheError) -> MemoryEntry? {
-        guard let remote, let begun = beginCompare(key) else { return nil }
+    func compare(
+        _ key: EntryKey,
+        _ freshness: FetchFreshness = .bounded
+    ) throws(CacheError) -> MemoryEntry? {
+        guard let remote, let begun = beginCompare(key, freshness) else { return nil }
         guard begun.isAsked else { return try finish(begun, .success(true)) }
         let result = Result { () throws(StoreError) in
             try listeners.observing(.read) { () throws(StoreError) in try remote.compare(begun.known) }
@@ -27,10 +31,11 @@ extension CacheCore {
     /// - Returns: the result for each key, in their order.
     nonisolated(nonsending) func compare(
         _ keys: [EntryKey],
-        isUrgent: Bool
+        isUrgent: Bool,
+        _ freshness: FetchFreshness = .bounded
     ) async -> [Result<MemoryEntry?, CacheError>] {
         guard let remote else { return keys.map { _ in .success(nil) } }
-        let begun = keys.map { beginCompare($0) }
+        let begun = keys.map { beginCompare($0, freshness) }
         let asked = begun.compactMap { $0.flatMap { $0.isAsked ? $0.known : nil } }
         var answers: [Result<Bool, StoreError>] = []
         if !asked.isEmpty {
@@ -49,25 +54,32 @@ extension CacheCore {
         let doubt: MemoryTier.Doubt
         let start: MemoryTier.Start
         let known: KnownEntry
+        let freshness: FetchFreshness
         /// Whether the store is asked.
         let isAsked: Bool
 
-        init(_ doubt: MemoryTier.Doubt, _ start: MemoryTier.Start, isAsked: Bool) {
+        init(
+            _ doubt: MemoryTier.Doubt,
+            _ start: MemoryTier.Start,
+            freshness: FetchFreshness,
+            isAsked: Bool
+        ) {
+            self.freshness = freshness
             self.doubt = doubt
             self.start = start
             self.isAsked = isAsked
             known = KnownEntry(key: doubt.entry.key.text, version: doubt.entry.version)
         }
-
     }
 
-    private func beginCompare(_ key: EntryKey) -> BegunCompare? {
+    private func beginCompare(_ key: EntryKey, _ freshness: FetchFreshness) -> BegunCompare? {
         guard usage.isUsable, let remote, !memory.tombstones.contains(key) else { return nil }
         let isSilent = remote.keepingTime(ofKey: key.text) != nil
         let begun = memory.withLock { memory -> BegunCompare? in
             guard let doubt = memory.doubt(key) else { return nil }
             let isKept = isSilent && doubt.servedUntil.map { ContinuousClock.now < $0 } ?? false
-            return BegunCompare(doubt, memory.beginRead(key), isAsked: !isKept)
+            let isAsked = !isKept || freshness == .latest
+            return BegunCompare(doubt, memory.beginRead(key), freshness: freshness, isAsked: isAsked)
         }
         guard let begun else { return nil }
         guard begun.doubt.entry.isFresh(at: now) else {
@@ -95,9 +107,20 @@ extension CacheCore {
             return isSame ? entry : nil
         } catch {
             release(memory.withLock { $0.endRead(key, begun.start) })
-            if error.code == .unreachable, remote?.servesUnverified == true { return entry }
+            let isBounded = begun.freshness == .bounded
+            if error.code == .unreachable, isBounded, remote?.servesUnverified == true { return entry }
             throw failure(error, key)
         }
+    }
+
+    /// Refuses to answer a fetch of the latest value for a key that the store hides, because a change of its entry was not
+    /// acknowledged: the store would say that there is none, and has not asked.
+    ///
+    /// - Throws: `.unreachable`.
+    func checkAnswers(_ key: EntryKey) throws(CacheError) {
+        guard let remote, remote.isOwed(key.text) || memory.tombstones.contains(key) else { return }
+        let reason = "a change of the entry failed, and the server has not removed the entry yet"
+        throw CacheError(.unreachable, reason).named(cache: name, key: key.text)
     }
 
     /// Has the entry of a key be compared before memory answers with it again, for a fetch of the latest value.

@@ -51,6 +51,11 @@ enum LoadGraph {
         }
     }
 
+    /// Whether a load waits for another one.
+    static func isAwaited(_ load: Int) -> Bool {
+        state.withLock { state in state.waits.values.contains { $0.contains(load) } }
+    }
+
     /// Says that a load has a lock.
     static func hold(_ lock: Lock, by load: Int) { state.withLock { $0.holders[lock] = load } }
 

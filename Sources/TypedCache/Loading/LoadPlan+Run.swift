@@ -10,25 +10,19 @@ extension LoadPlan {
     func run(_ all: [KeyLoad], isBackground: Bool, known: [EntryKey: Date]) async {
         let began = core.clock.now
         let loads = isBackground ? all : finishingKnown(all)
-        do {
-            let leases = try await lease(loads)
-            await run(loads, leases, isBackground: isBackground, since: began, known: known)
-            if let leases, let first = loads.first { await giveBack(leases, of: first.runNumber) }
-        } catch {
-            for load in loads { end(load, .failed(error)) }
-        }
+        let leased = await lease(loads, isBackground: isBackground, since: began, known: known)
+        await run(leased, isBackground: isBackground, since: began, known: known)
+        if let leases = leased.leases, let first = loads.first { await giveBack(leases, of: first.runNumber) }
     }
 
-    /// - Parameters:
-    ///   - leases: by key; `nil` where loads need none.
-    ///   - began: when the load began.
+    /// - Parameter began: when the load began.
     private func run(
-        _ all: [KeyLoad],
-        _ leases: [String: any LoadLease]?,
+        _ leased: LeasedLoads,
         isBackground: Bool,
         since began: Date,
         known: [EntryKey: Date]
     ) async {
+        let (all, leases) = (leased.loads, leased.leases)
         var loads = all
         var formers: [String: StoredArchive] = [:]
         var locks: KeyLocks?
@@ -47,11 +41,19 @@ extension LoadPlan {
         if looksAgain || leases != nil {
             // No entry of a key can have been saved since its lease was taken.
             let parts = Dictionary(grouping: loads) { leases?[$0.key.text]?.foundEntry ?? looksAgain }
-            (loads, formers) = await lookAgain(parts[true] ?? [], isBackground: isBackground, since: began, known)
+            (loads, formers) = await lookAgain(
+                parts[true] ?? [],
+                leases,
+                isBackground: isBackground,
+                since: began,
+                known: known
+            )
             loads += parts[false] ?? []
         }
         guard let first = loads.first else { return }
         let former = formers
+        let late = isBackground ? nil : leased.silent.map { beginRace(loads, with: $0) }
+        defer { late?.look.cancel() }
         let start = ContinuousClock.now
         let answers: [String: Revalidated<Value>]
         do {
@@ -61,13 +63,17 @@ extension LoadPlan {
             }
         } catch {
             core.recorder.countLoadTime(ContinuousClock.now - start)
+            loads = loads.filter { late?.race.win($0) ?? true }
+            for load in loads { await leases?[load.key.text]?.giveBack() }
             for load in loads { fail(load, error) }
             return
         }
         let elapsed = ContinuousClock.now - start
         core.recorder.countLoadTime(elapsed)
+        loads = loads.filter { late?.race.win($0) ?? true }
         if Task.isCancelled {
             // The load was given up; another fetch may have begun it anew, and has the newer value.
+            for load in loads { await leases?[load.key.text]?.giveBack() }
             for load in loads { end(load, .failed(CancellationError())) }
             return
         }
@@ -82,6 +88,7 @@ extension LoadPlan {
                     loadTime: elapsed / .seconds(1)
                 )
             } catch {
+                await leases?[key]?.giveBack()
                 fail(load, error.named(cache: core.name, key: key))
             }
         }
@@ -99,7 +106,10 @@ extension LoadPlan {
         former: StoredArchive?,
         loadTime: TimeInterval
     ) async throws(CacheError) {
-        guard let answer else { return end(load, .absent) }
+        guard let answer else {
+            await lease??.giveBack()
+            return end(load, .absent)
+        }
         let expiration = answer.expiration ?? expiration
         switch answer.answer {
         case .new(let value, let tags):
@@ -112,6 +122,7 @@ extension LoadPlan {
                 loadTime: loadTime
             )
         case .unchanged:
+            await lease??.giveBack()
             try await renew(former, endingLoad: load, expiration: expiration)
         }
     }
@@ -129,14 +140,16 @@ extension LoadPlan {
     /// Reads the entries that the disk has for the keys by now, and ends the loads of those that are fresh.
     ///
     /// - Parameters:
+    ///   - leases: by key; given back before a load ends.
     ///   - began: when the load began.
     ///   - known: the deadlines of entries that led to it.
     /// - Returns: the other loads, and the entries that a producer is to be given.
-    private func lookAgain(
+    func lookAgain(
         _ loads: [KeyLoad],
+        _ leases: [String: any LoadLease]? = nil,
         isBackground: Bool,
         since began: Date,
-        _ known: [EntryKey: Date]
+        known: [EntryKey: Date]
     ) async -> (loads: [KeyLoad], formers: [String: StoredArchive]) {
         let core = core
         var formers: [String: StoredArchive] = [:]
@@ -158,6 +171,7 @@ extension LoadPlan {
                     || isNew(stored.information, since: began, known: known[key])
                 if isNew, core.freshness(of: stored.information) == .fresh, let value = value(stored) {
                     let entry = form.entry(value, of: key, stored)
+                    await leases?[key.text]?.giveBack()
                     end(load, .loaded(entry), keeping: entry)
                     continue
                 }
@@ -184,7 +198,7 @@ extension LoadPlan {
     }
 
     /// `nil` if its type refuses it: for a load it is missing then.
-    private func value(_ stored: StoredArchive) -> Value? {
+    func value(_ stored: StoredArchive) -> Value? {
         do throws(CacheError) {
             return try Cache<Value>.decode(stored.archive)
         } catch {
@@ -220,6 +234,8 @@ extension LoadPlan {
                 core.recorder.record(.failed, load.key, cause: error)
             }
         }
+        // Where it was not saved.
+        await lease??.giveBack()
         end(load, .loaded(new.entry))
     }
 
@@ -291,7 +307,7 @@ extension LoadPlan {
     /// - Parameters:
     ///   - entry: the entry that memory is to keep; `nil` for none.
     ///   - unsaved: the entry's information, if the disk has refused the entry.
-    private func end(
+    func end(
         _ load: KeyLoad,
         _ outcome: LoadOutcome,
         keeping entry: MemoryEntry? = nil,

@@ -28,6 +28,13 @@ struct ModelScripts {
         ),
         ("if e~=ARGV[1] then return 0 end ", { _, script in script.end == script.words[0] ? nil : .integer(0) }),
         (
+            "local t=redis.call('TIME') if t[1]+t[2]/1000000<tonumber(ARGV[2]) then return -1 end ",
+            { engine, script in
+                let end = Double(String(decoding: script.words[1], as: UTF8.self)) ?? 0
+                return Double(engine.events.now + ModelEngine.start) / 1e6 < end ? .integer(-1) : nil
+            }
+        ),
+        (
             "if redis.call('GET',KEYS[2])~=ARGV[1] then return 0 end ",
             { engine, script in engine.item(script.keys[1])?.bytes == script.words[0] ? nil : .integer(0) }
         ),
@@ -84,6 +91,25 @@ struct ModelScripts {
                 let end = engine.events.now + script.number(2) * 1_000
                 engine.move(script.keys[0], ModelEngine.Item(bytes: item.bytes, end: end))
                 return nil
+            }
+        ),
+        (
+            "if #e==59 and string.sub(e,-4)=='TCAE' then local t=redis.call('TIME') "
+                + "if struct.unpack('>d',string.sub(e,20,27))>t[1]-978307200+t[2]/1000000 then return {2,e} end end ",
+            { engine, script in
+                guard script.end.count == 59 else { return nil }
+                let bits = script.end[19..<27].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                let now = Double(engine.events.now + ModelEngine.start) / 1e6 - 978_307_200
+                return Double(bitPattern: bits) > now ? .array([.integer(2), .bulk(script.end)]) : nil
+            }
+        ),
+        (
+            "return {redis.call('SET',KEYS[2],ARGV[1],'NX','PX',ARGV[2]) and 1 or 0,e}",
+            { engine, script in
+                if engine.item(script.keys[1]) != nil { return .array([.integer(0), .bulk(script.end)]) }
+                let end = engine.events.now + script.number(1) * 1_000
+                engine.put(script.keys[1], ModelEngine.Item(bytes: script.words[0], end: end))
+                return .array([.integer(1), .bulk(script.end)])
             }
         ),
         (" return 1", { _, _ in .integer(1) }),

@@ -59,6 +59,10 @@ final class Oracle {
         let key: String
     }
 
+    /// How long after a value was saved a load that waits for it goes on waiting at most: for a message, or until it asks
+    /// again, and for its answers.
+    private static let longestWait: Moment = 200_000
+
     private let events: EventQueue
     private let window: Moment
     private let keys: [String]
@@ -286,6 +290,12 @@ final class Oracle {
             report("G1", "\(evidence), which expired at \(deadline)")
         }
         let start = engines.position(version, key) ?? 0
+        // Loads that wait for one producer all see its value at once, however many there are.
+        if isFaultless, kind == .load, case .load = known.origin, begin < start,
+            start + Self.longestWait < events.now
+        {
+            report("G9", "\(evidence), which was there since \(start)")
+        }
         for number in (callsOfKey[key] ?? []) + (callsOfKey[nil] ?? []) {
             guard let call = calls[number], call.process == process, let end = call.end, end < begin else {
                 continue

@@ -114,7 +114,7 @@ extension SimulatedProcess {
         _ done: @escaping (Result<Bool, StoreError>) -> Void
     ) {
         let isOfUse = isFresh(entry)
-        guard let call = try? ChangeSeen.remove(entry, clock, endsLease: isOfUse) else {
+        guard let call = try? ChangeSeen.remove(entry, clock, endsLease: isOfUse, onlyIfUseless: !isOfUse) else {
             return done(.success(false))
         }
         func goOn(_ result: Result<Bool?, StoreError>) {
@@ -174,8 +174,9 @@ extension SimulatedProcess {
         let value = RedisCommand.Argument.text("\(oracle.nextNumber())")
         ask([["SET", .text(view.names.tagRemovals), value]], "removing entries by tag") { [self] result in
             guard case .success(let values) = result, values[0].text == "OK" else { return done(false) }
-            make(FindGeneration(action: "listing entries", asksAnyway: true)) { [self] result in
-                guard case .success(let generation) = result else { return end(false) }
+            make(FindGeneration(action: "listing entries", asksAnyway: true, mayBegin: false)) { [self] result in
+                guard case .success(let found) = result else { return end(false) }
+                guard let generation = found else { return end(true) }
                 choose(tag, of: generation, from: [0, 1, 2], []) { [self] chosen in
                     guard let chosen else { return end(false) }
                     remove(chosen[...], isDone: true, end)

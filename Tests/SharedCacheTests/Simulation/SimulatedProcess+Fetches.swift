@@ -145,7 +145,9 @@ extension SimulatedProcess {
     }
 
     private func removeUseless(_ entry: EntryInformation, _ key: SimulatedKey, _ done: @escaping () -> Void) {
-        guard let call = try? ChangeSeen.remove(entry, clock, endsLease: false) else { return done() }
+        guard let call = try? ChangeSeen.remove(entry, clock, endsLease: false, onlyIfUseless: true) else {
+            return done()
+        }
         make(Insisting(call)) { [self] result in
             switch result {
             case .success(true): _ = memory.drop(key.entry)

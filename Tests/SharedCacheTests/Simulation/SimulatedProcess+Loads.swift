@@ -43,15 +43,16 @@ extension SimulatedProcess {
         if let known = table.entry(forKey: load.key.entry), known.isFresh(at: now.timeIntervalSinceReferenceDate) {
             return end(load, .found(Self.version(of: known)))
         }
-        findLease(load, LeaseSearch([load.key.text], since: events.instant, atMost: Self.lease))
+        findLease(load, LeaseSearch([load.key.text], since: events.instant, duration: Self.lease))
     }
 
     private func findLease(_ load: Load, _ search: LeaseSearch) {
         // See `SharedStore.takeLeases`.
         if view.isOwed(load.key.store) { return produce(load) }
         var requested: [LeaseTerm] = []
-        let call = Insisting(TakeLeases([load.key.store], milliseconds: Int(Self.lease / .milliseconds(1))))
-        make(call) { call in
+        let milliseconds = Int(Self.lease / .milliseconds(1))
+        let call = TakeLeases([load.key.store], unlessFresh: search.unseen, milliseconds: milliseconds)
+        make(Insisting(call)) { call in
             requested = call.call.requested
         } _: { [self] result in
             guard case .success(let taken) = result else {
@@ -59,13 +60,23 @@ extension SimulatedProcess {
                 return produce(load)
             }
             giveBack(taken.surplus)
-            if let lease = taken.leases.first {
+            var search = search
+            search.answered(taken.answers.count)
+            switch taken.answers.first {
+            case .taken(let lease):
                 load.lease = lease
                 extend(lease, of: load)
-                return lease.foundEntry ? lookAgain(load) : produce(load)
+                return lease.foundEntry ? lookAgain(load) { [self] in produce(load) } : produce(load)
+            case .fresh:
+                return lookAgain(load) { [self] in
+                    search.insist(on: [load.key.text])
+                    findLease(load, search)
+                }
+            case nil: break
             }
-            var search = search
-            guard let pause = search.nextPause(at: events.instant) else { return produce(load) }
+            guard let pause = search.nextPause(at: events.instant, mayBeCircle: false) else {
+                return produce(load)
+            }
             var isWoken = false
             let wake = { [self] in
                 if isWoken { return }
@@ -91,9 +102,10 @@ extension SimulatedProcess {
         }
     }
 
-    private func lookAgain(_ load: Load) {
+    /// - Parameter otherwise: called if there is no fresh entry.
+    private func lookAgain(_ load: Load, otherwise: @escaping () -> Void) {
         read(load.key) { [self] result in
-            guard case .success(let found?) = result, isFresh(found.information) else { return produce(load) }
+            guard case .success(let found?) = result, isFresh(found.information) else { return otherwise() }
             let version = oracle.version(in: found.archive, for: load.key.text)
             end(load, .found(version), keeping: kept(load.key, version: version, found.information))
         }

@@ -62,7 +62,7 @@ extension Variant {
         case .noDoubt: 6
         case .noComparison: 1
         case .unexpectedLoad: 104
-        case .anyDeadline: 1022
+        case .anyDeadline: 800
         case .onlyTheSameDeadline: 199
         case .untoldDeadline: 24
         }

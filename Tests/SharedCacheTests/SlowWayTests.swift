@@ -1,0 +1,81 @@
+import Foundation
+import RedisServers
+import TestSupport
+import Testing
+import TypedCache
+
+@testable import SharedCache
+
+/// Servers that answer, and take longer than a fetch with a producer waits by itself.
+@Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(40 * slowness)))
+struct SlowWayTests {
+    @Test func theSoftTimeoutFollowsTheMedianWithinTheSettings() {
+        let timeouts = SharedSettings.Timeouts(soft: .milliseconds(50), hard: .milliseconds(500))
+        var times = AnswerTimes()
+        #expect(times.softTimeout(timeouts) == .milliseconds(500) && !times.isSlow(timeouts))
+        for _ in 0..<31 { times.note(.milliseconds(1)) }
+        #expect(times.softTimeout(timeouts) == .milliseconds(50) && !times.isSlow(timeouts))
+        // A few late answers say nothing.
+        for _ in 0..<15 { times.note(.milliseconds(400)) }
+        #expect(times.usual == .milliseconds(1))
+        for _ in 0..<16 { times.note(.milliseconds(60)) }
+        #expect(times.softTimeout(timeouts) == .milliseconds(240) && times.isSlow(timeouts))
+        for _ in 0..<31 { times.note(.milliseconds(400)) }
+        #expect(times.softTimeout(timeouts) == .milliseconds(500))
+    }
+
+    /// Each answer takes 60 ms, and a fetch with a producer waits for 50 ms by itself.
+    @Test func aSlowWayTurnsTheCacheNotOff() async throws {
+        let fleet = try await Fleet()
+        let proxy = try FaultProxy(to: fleet.server.port, .delay(milliseconds: 60))
+        defer { proxy.end() }
+        let url = "redis://127.0.0.1:\(proxy.port)/?prefix=\(fleet.prefix)"
+        let tier = try SharedTier(url, SharedSettings(timeouts: .init(hard: .seconds(5 * slowness))))
+        try await tier.verified()
+        let cache = try Cache<String>(name: "cities", shared: tier, memory: MemorySettings(byteLimit: .bytes(0)))
+        let produced = Counter()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<4 {
+                group.addTask {
+                    for round in 0..<20 {
+                        let key = "\(task) \(round % 5)"
+                        let value = try await cache.fetch(forKey: key) {
+                            produced.add()
+                            return "value of \(key)"
+                        }
+                        #expect(value == "value of \(key)")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        // As many as keys, but for the first answer of each task.
+        #expect(produced.count <= 24)
+        #expect(try await cache.count() >= 16)
+    }
+
+    /// The answer takes longer than the fetch waits by itself, and comes before the producer's.
+    @Test func anAnswerThatComesWhileTheProducerRunsIsUsed() async throws {
+        let fleet = try await Fleet()
+        try await fleet.verifiedMachine().cache().save("saved", forKey: "key")
+        let proxy = try FaultProxy(to: fleet.server.port)
+        defer { proxy.end() }
+        let timeouts = SharedSettings.Timeouts(soft: .milliseconds(50), hard: .seconds(60 * slowness))
+        let tier = try SharedTier(
+            "redis://127.0.0.1:\(proxy.port)/?prefix=\(fleet.prefix)",
+            SharedSettings(timeouts: timeouts, heartbeat: .init(interval: .seconds(600)))
+        )
+        try await tier.verified()
+        let cache = try tier.cache()
+        while tier.answerTime.map({ $0 > .milliseconds(12) }) ?? true { _ = try await cache.fetch(forKey: "other") }
+        proxy.fault = .delay(milliseconds: 300)
+        let produced = Counter()
+        let value = try await cache.fetch(forKey: "key") {
+            produced.add()
+            try await Task.sleep(for: .seconds(30 * slowness))
+            return "loaded"
+        }
+        #expect(value == "saved" && produced.count == 1)
+        #expect(cache.statistics.loadFailures == 0)
+    }
+}
