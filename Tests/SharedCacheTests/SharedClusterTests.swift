@@ -343,6 +343,8 @@ struct SharedClusterTests {
         let fleet = try await ClusterFleet()
         let tier = try await fleet.wholeMachine(timeout: 200)
         let cache = try tier.cache()
+        // Without a generation, no master but its own would be asked.
+        try await insist { try await cache.save("value", forKey: "first") }
         let nodes = fleet.cluster.servers.map { "127.0.0.1:\($0.port)" }
         #expect(tier.nodes.map(\.node) == nodes && tier.nodes.allSatisfy { $0.condition == .connected })
         var states = tier.nodeChanges.makeAsyncIterator()
