@@ -294,13 +294,23 @@ package final class ClassResolver {
     }
 
     private func familiarName(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> FamiliarName {
-        guard let reference = try nameReference(uid, in: source),
-            case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveLimits.classNameLimit)
-        else { return .other }
+        guard let range = try nameRange(uid, in: source) else { return .other }
         return source.list.bytes.withBytes(in: range) { name in
             if !UnarchivedIntrinsic.mayBeNamed(name) { return isASCII(name) ? .foreign : .other }
             return UnarchivedIntrinsic(commonlyNamed: name).map { .common($0) } ?? .other
         }
+    }
+
+    /// The bytes of the name in a class dictionary, unchecked; `nil` if it is long, or no ASCII, or there is none.
+    func nameRange(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> Range<Int>? {
+        if let range = source.list.usualClassName(try source.reference(ofObject: uid)) {
+            try budget.spend(2)
+            return range
+        }
+        guard let reference = try nameReference(uid, in: source),
+            case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveLimits.classNameLimit)
+        else { return nil }
+        return range
     }
 
     /// Whether objects of Foundation's classes are surely decoded by their own forms: no class was given in place of
