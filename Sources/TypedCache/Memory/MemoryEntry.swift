@@ -45,6 +45,10 @@ extension EntryAttributes {
     var memoryDeadline: TimeInterval { expiresAt?.timeIntervalSinceReferenceDate ?? .infinity }
 }
 
+/// The result of one of several keys: a `ValueEntry`, `nil` where there is none. Not the value, which code that is generic
+/// over values copies by its type's witnesses, and not in an array of a type that the runtime is asked for at each step.
+typealias FetchedEntry = Result<MemoryEntry?, CacheError>
+
 /// A value as it was saved or decoded. Unchecked as `MemoryEntry` is, whose argument covers the value.
 final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     let value: Value
@@ -52,6 +56,11 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     init(_ value: Value, key: EntryKey, cost: Int, deadline: TimeInterval, timing: EntryTiming?) {
         self.value = value
         super.init(key: key, cost: cost, deadline: deadline, timing: timing)
+    }
+
+    /// A value that goes to a caller, and not to memory.
+    convenience init(holding value: Value, of key: EntryKey) {
+        self.init(value, key: key, cost: 0, deadline: .infinity, timing: nil)
     }
 
     override func copy(_ attributes: EntryAttributes) -> MemoryEntry {
