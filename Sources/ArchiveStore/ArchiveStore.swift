@@ -13,6 +13,8 @@ package protocol ArchiveStore: Sendable {
     /// This store, if it is on a server. A requirement, because a cast to a protocol takes the runtime a million
     /// instructions when a process opens its first cache.
     var asRemote: (any RemoteStore)? { get }
+    /// This store, if it is one in memory; a requirement for the same reason.
+    var asMemory: MemoryStore? { get }
 
     /// Saves `archive` for `key`, in place of the former entry.
     ///
@@ -381,4 +383,5 @@ extension ArchiveStore {
 
 extension ArchiveStore {
     package var asRemote: (any RemoteStore)? { nil }
+    package var asMemory: MemoryStore? { nil }
 }

@@ -32,22 +32,36 @@ package struct StoreError: Error, Sendable {
         package var description: String { rawValue }
     }
 
-    package let code: Code
+    package var code: Code { facts.code }
     /// The file or directory it is about; empty if it is about none.
-    package let path: String
+    package var path: String { facts.path }
     /// The action that failed, such as "writing a draft".
-    package let action: String
+    package var action: String { facts.action }
     /// Why it failed, in words.
-    package let reason: String
+    package var reason: String { facts.reason }
     /// The system's error number, for `.io` and some `.invalidDirectory`.
-    package let errorNumber: Int32?
+    package var errorNumber: Int32? { facts.errorNumber }
+
+    // In an object: the results of many keys, nearly all of which are no errors, are copied without counting three references
+    // each.
+    private let shared: Shared
+    private var facts: Facts { shared.facts }
+
+    private final class Shared: Sendable {
+        let facts: Facts
+        init(_ facts: Facts) { self.facts = facts }
+    }
+
+    private struct Facts: Sendable {
+        let code: Code
+        let path: String
+        let action: String
+        let reason: String
+        let errorNumber: Int32?
+    }
 
     package init(_ code: Code, path: String = "", action: String, reason: String, errorNumber: Int32? = nil) {
-        self.code = code
-        self.path = path
-        self.action = action
-        self.reason = reason
-        self.errorNumber = errorNumber
+        shared = Shared(Facts(code: code, path: path, action: action, reason: reason, errorNumber: errorNumber))
     }
 }
 

@@ -205,15 +205,23 @@ extension Cache {
     ///
     /// - Throws: as ``fetch(forKey:)``, for the first key that fails; `.invalidKey` as well if two keys are the same
     ///   text to Swift in different bytes, which the result could not tell apart.
+    // Inlinable, so that the dictionary is filled by code that knows its types: 400 instructions a key, and 2,400 without.
+    @inlinable
     public func fetch<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> [Key: Value] {
-        let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
-        let results = try fetchTogether(names.entryKeys)
-        return try names.named { place throws(CacheError) in try results[place].get() }
+        let keys = Array(keys)
+        return try fetchAll(keys.map { $0.cacheKey }).named(keys)
+    }
+
+    /// Fetches the values saved for some texts.
+    @usableFromInline
+    func fetchAll(_ texts: [String]) throws(CacheError) -> FetchedValues<Value> {
+        let (keys, places) = try core.naming { () throws(CacheError) in try EntryKey.distinct(texts) }
+        return FetchedValues(entries: try fetchTogether(keys), places: places)
     }
 
     /// Several keys, as far as memory has their values.
     private struct Lookup {
-        var results: [Result<Value?, CacheError>] = []
+        var results: [FetchedEntry] = []
         /// The keys that the store is asked for, and the entries of memory that cannot be used.
         var unknown: [(key: EntryKey, useless: MemoryEntry?)] = []
         /// The places of their results.
@@ -228,8 +236,8 @@ extension Cache {
         lookup.results.reserveCapacity(keys.count)
         for key in keys {
             let found = try find(key)
-            if let found, let value = try hitValue(found) {
-                lookup.results.append(.success(value))
+            if let found, let entry = try hitEntry(found) {
+                lookup.results.append(.success(entry))
             } else {
                 lookup.unknown.append((key, found))
                 lookup.places.append(lookup.results.count)
@@ -239,13 +247,22 @@ extension Cache {
         return lookup
     }
 
+    /// An entry from memory with its value; all else is as for ``hitValue(_:)``.
+    private func hitEntry(_ found: MemoryEntry) throws(CacheError) -> MemoryEntry? {
+        if sharesValues { return isHit(found) ? found : nil }
+        guard let value = try hitValue(found) else { return nil }
+        return ValueEntry(holding: value, of: found.key)
+    }
+
     /// Takes the entries of memory that were compared with the store's: none of their keys is read.
     private func takeCompared(_ compared: [Result<MemoryEntry?, CacheError>], in lookup: inout Lookup) {
         var left: [Int] = []
         for index in compared.indices {
             do throws(CacheError) {
                 if let entry = try compared[index].get() {
-                    lookup.results[lookup.places[index]] = .success(try hit(entry))
+                    let value = try hit(entry)
+                    let own = sharesValues ? entry : ValueEntry(holding: value, of: entry.key)
+                    lookup.results[lookup.places[index]] = .success(own)
                 } else {
                     left.append(index)
                 }
@@ -257,15 +274,17 @@ extension Cache {
     }
 
     /// Takes the results of the keys that were read.
-    private func takeRead(_ read: [Result<Value?, CacheError>], in lookup: inout Lookup) {
-        // By index: code that is generic over values asks the runtime for the types of an iterator at each step.
+    private func takeRead(_ read: [FetchedEntry], in lookup: inout Lookup) -> [FetchedEntry] {
+        // Mostly memory has none of them.
+        if lookup.places.count == lookup.results.count { return read }
         for index in lookup.places.indices { lookup.results[lookup.places[index]] = read[index] }
+        return lookup.results
     }
 
     /// Fetches some keys, each as ``fetch(forKey:)`` does, but the disk is read once for the keys that memory does not have.
     ///
     /// - Throws: `.closed`, `.forked`; an error of following other processes.
-    func fetchTogether(_ keys: [EntryKey]) throws(CacheError) -> [Result<Value?, CacheError>] {
+    func fetchTogether(_ keys: [EntryKey]) throws(CacheError) -> [FetchedEntry] {
         var lookup = try inMemory(keys)
         if lookup.unknown.isEmpty { return lookup.results }
         if followsOthers, core.hasDoubts {
@@ -274,13 +293,12 @@ extension Cache {
             }
             takeCompared(compared, in: &lookup)
         }
-        takeRead(readTogether(lookup.unknown), in: &lookup)
-        return lookup.results
+        return takeRead(readTogether(lookup.unknown), in: &lookup)
     }
 
     /// Reads entries and decodes them: a part of them each processor, from the disk to the value, or all by one call where a
     /// server is asked.
-    private func readTogether(_ wanted: [(key: EntryKey, useless: MemoryEntry?)]) -> [Result<Value?, CacheError>] {
+    private func readTogether(_ wanted: [(key: EntryKey, useless: MemoryEntry?)]) -> [FetchedEntry] {
         if core.remote != nil { return finish(core.readTogether(wanted), wanted.map { $0.key }) }
         return inParts(wanted.indices) { places in
             let part = Array(wanted[places])
@@ -291,18 +309,27 @@ extension Cache {
     /// Returns the values saved for some keys, by key; keys without an entry, or with an expired one, are left out.
     ///
     /// Suspends only where the disk has to be read, once for all keys. All else is as for the synchronous twin.
+    @inlinable
     public nonisolated(nonsending) func fetch<Key: CacheKey>(
         forKeys keys: some Sequence<Key>
     ) async throws(CacheError) -> [Key: Value] {
-        let names = try core.naming { () throws(CacheError) in try KeyNames(keys) }
-        let results = try await fetchTogether(suspending: names.entryKeys)
-        return try names.named { place throws(CacheError) in try results[place].get() }
+        let keys = Array(keys)
+        return try await fetchAll(suspending: keys.map { $0.cacheKey }).named(keys)
+    }
+
+    /// As its blocking twin, but suspends.
+    @usableFromInline
+    nonisolated(nonsending) func fetchAll(
+        suspending texts: [String]
+    ) async throws(CacheError) -> FetchedValues<Value> {
+        let (keys, places) = try core.naming { () throws(CacheError) in try EntryKey.distinct(texts) }
+        return FetchedValues(entries: try await fetchTogether(suspending: keys), places: places)
     }
 
     /// As its blocking twin, but suspends, and entries of memory that may be out of date are compared together.
     private nonisolated(nonsending) func fetchTogether(
         suspending keys: [EntryKey]
-    ) async throws(CacheError) -> [Result<Value?, CacheError>] {
+    ) async throws(CacheError) -> [FetchedEntry] {
         var lookup = try inMemory(keys)
         if lookup.unknown.isEmpty { return lookup.results }
         if followsOthers, core.hasDoubts {
@@ -310,8 +337,7 @@ extension Cache {
             if lookup.unknown.isEmpty { return lookup.results }
         }
         let reads = await core.read(lookup.unknown, allowsStale: false)
-        takeRead(finish(reads, lookup.unknown.map { $0.key }), in: &lookup)
-        return lookup.results
+        return takeRead(finish(reads, lookup.unknown.map { $0.key }), in: &lookup)
     }
 
     /// Returns the object of a cache of one object, or `nil` if there is none or it has expired.

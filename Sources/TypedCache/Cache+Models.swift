@@ -126,16 +126,22 @@ extension Cache where Value: AnyObject {
 }
 
 extension Cache where Value: AnyObject & Sendable {
-    /// Returns the objects for some of the keys, each as ``fetch(forKey:)`` does; the disk is read once for all that memory
-    /// does not have. Blocks on disk I/O.
+    /// Calls `body` with the objects for some of the keys, each as ``fetch(forKey:)`` returns it, in their order; the disk is
+    /// read once for all that memory does not have. Blocks on disk I/O.
     ///
-    /// - Parameter places: the places of the keys that are wanted.
+    /// - Parameters:
+    ///   - places: the places of the keys that are wanted.
+    ///   - body: is given the place of a key in `places`.
     /// - Throws: `.closed`, `.forked`; errors of decoding an entry that memory has.
-    package func fetch(
+    package func forEachFetched(
         _ keys: PreparedKeys,
-        at places: [Int]
-    ) throws(CacheError) -> [Result<Value?, CacheError>] {
-        try fetchTogether(places.map { keys.keys[$0] })
+        at places: [Int],
+        _ body: (_ index: Int, Result<Value?, CacheError>) throws(CacheError) -> Void
+    ) throws(CacheError) {
+        let fetched = try fetchTogether(places.map { keys.keys[$0] })
+        for index in fetched.indices {
+            try body(index, fetched[index].map { $0.map { Self.value(in: $0) } })
+        }
     }
 
     /// Saves objects under their keys, each with tags of its own, in this order.

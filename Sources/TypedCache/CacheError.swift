@@ -73,19 +73,39 @@ public struct CacheError: Error, Sendable {
     }
 
     /// The kind of failure.
-    public let code: Code
+    public var code: Code { facts.code }
     /// The problem and its remedy, for people, without the cache and the key. Never contains cached values.
-    public let message: String
+    public var message: String { facts.message }
     /// The name of the cache that failed; `nil` in errors that the package's tools throw.
-    public private(set) var cache: String?
+    public var cache: String? { facts.cache }
     /// The key that the call was about, whole; `nil` if it was about none or several.
-    public private(set) var key: String?
+    public var key: String? { facts.key }
     /// The file or directory concerned, if there is one.
-    public let path: String?
+    public var path: String? { facts.path }
     /// The system's error number for `.io`, if there is one.
-    public let errorNumber: Int32?
+    public var errorNumber: Int32? { facts.errorNumber }
     /// The error of the archive or of the type's own coding that led to this one.
-    public let cause: (any Error)?
+    public var cause: (any Error)? { facts.cause }
+
+    // In an object: the results of many keys, nearly all of which are no errors, are copied without counting seven references
+    // each.
+    private let shared: Shared
+    private var facts: Facts { shared.facts }
+
+    private final class Shared: Sendable {
+        let facts: Facts
+        init(_ facts: Facts) { self.facts = facts }
+    }
+
+    private struct Facts: Sendable {
+        let code: Code
+        let message: String
+        var cache: String?
+        var key: String?
+        let path: String?
+        let errorNumber: Int32?
+        let cause: (any Error)?
+    }
 
     /// Makes an error as a cache throws it: for tests, and for types that stand for a cache.
     ///
@@ -106,13 +126,28 @@ public struct CacheError: Error, Sendable {
         errorNumber: Int32? = nil,
         cause: (any Error)? = nil
     ) {
-        self.code = code
-        self.message = message
-        self.cache = cache
-        self.key = key
-        self.path = path
-        self.errorNumber = errorNumber
-        self.cause = cause
+        let facts = Facts(
+            code: code,
+            message: message,
+            cache: cache,
+            key: key,
+            path: path,
+            errorNumber: errorNumber,
+            cause: cause
+        )
+        shared = Shared(facts)
+    }
+
+    private init(_ facts: Facts) { shared = Shared(facts) }
+
+    /// The error as a call of a cache throws it: with the cache's name, and the key that the call was about.
+    ///
+    /// A name that the error has already stays: inner calls know better.
+    func named(cache: String, key: String? = nil) -> CacheError {
+        var facts = facts
+        facts.cache = facts.cache ?? cache
+        facts.key = facts.key ?? key
+        return CacheError(facts)
     }
 }
 
@@ -134,16 +169,6 @@ extension CacheError: CustomStringConvertible, LocalizedError {
 }
 
 extension CacheError {
-    /// The error as a call of a cache throws it: with the cache's name, and the key that the call was about.
-    ///
-    /// A name that the error has already stays: inner calls know better.
-    func named(cache: String, key: String? = nil) -> CacheError {
-        var error = self
-        error.cache = error.cache ?? cache
-        error.key = error.key ?? key
-        return error
-    }
-
     /// A producer waits for its own load.
     static let recursiveLoad = CacheError(
         .recursiveLoad,

@@ -78,19 +78,23 @@ struct EntryKey: Hashable, Sendable {
     ///   text, and could not tell them apart.
     static func distinct(_ texts: [String]) throws(CacheError) -> (keys: [EntryKey], places: [Int]) {
         var keys: [EntryKey] = []
-        var places: [Int] = []
-        var seen = [EntryKey: Int](minimumCapacity: texts.count)
         keys.reserveCapacity(texts.count)
-        places.reserveCapacity(texts.count)
         var isASCII = true
         for text in texts {
             let key = try EntryKey(text)
             isASCII = isASCII && key.text.utf8.allSatisfy { $0 < 0x80 }
-            let place = seen[key] ?? keys.count
-            places.append(place)
-            if place < keys.count { continue }
-            seen[key] = place
             keys.append(key)
+        }
+        var places = keys.firstPlaces()
+        if places.indices.contains(where: { places[$0] != $0 }) {
+            let all = keys
+            keys.removeAll(keepingCapacity: true)
+            for index in places.indices {
+                // The first one of its text comes before the others.
+                let first = places[index]
+                places[index] = first == index ? keys.count : places[first]
+                if first == index { keys.append(all[index]) }
+            }
         }
         // Different bytes of ASCII alone are different texts.
         guard isASCII || Set(keys.map(\.text)).count == keys.count else {

@@ -40,12 +40,6 @@ extension Encoded where Self: FormerlyNamed {
     public static var archivedNames: [String] { [ArchivedClass.of(Self.self).name] + formerNames }
 }
 
-/// The former names of a type that is encoded. `Encoded` itself cannot refine the protocol: conditional conformances,
-/// of `Array` say, would have to repeat it.
-private enum FormerNames<Value: Encoded>: FormerlyNamed {
-    static var formerNames: [String] { Value.formerNames }
-}
-
 /// A class that archives a value of another type, or of its own.
 ///
 /// ```swift
@@ -64,10 +58,26 @@ public protocol WrapperEncoder: NSCoding, FormerlyNamed, SendableMetatype {
     ///
     /// Strings, numbers, dates and collections need not be named. None by default.
     static var allowedClasses: [AnyClass] { get }
+    /// The value in an archive. For the wrapper of Codable values, which are read without it; a requirement, because a cast
+    /// to a protocol of that wrapper's alone has the runtime look through all conformances of the process.
+    static func _unarchive(
+        _ archive: [UInt8],
+        for cached: any Encoded.Type
+    ) throws(ArchiveError) -> Value
 }
 
 extension WrapperEncoder {
     public static var allowedClasses: [AnyClass] { [] }
+
+    public static func _unarchive(
+        _ archive: [UInt8],
+        for cached: any Encoded.Type
+    ) throws(ArchiveError) -> Value {
+        if let value = try KeyedUnarchiver.unarchive(Self.self, allowing: allowedClasses, from: archive).value {
+            return value
+        }
+        throw ArchiveError(.decodingFailed, "the archived \(Self.self) holds no value")
+    }
 }
 
 extension Encoded where Self: Codable {
@@ -89,6 +99,15 @@ public final class CodableWrapper<Value: Codable>: NSObject, WrapperEncoder {
     public func encode(with coder: NSCoder) {
         coder.failWithError(CocoaError(.coderInvalidValue))
     }
+
+    public static func _unarchive(
+        _ archive: [UInt8],
+        for cached: any Encoded.Type
+    ) throws(ArchiveError) -> Value {
+        // `Encoded` cannot refine `FormerlyNamed`: conditional conformances, of `Array` say, would have to repeat it.
+        let names = FormerRootNames(of: cached) { ($0 as? any Encoded.Type)?.formerNames ?? [] }
+        return try KeyedUnarchiver.unarchive(decoding: Value.self, formerNames: names, from: archive)
+    }
 }
 
 extension CodableWrapper: CodableRepresenting {
@@ -97,24 +116,14 @@ extension CodableWrapper: CodableRepresenting {
 }
 
 extension WrapperEncoder {
-    /// Wrapper and value of an archive, however the wrapper stands in it.
+    /// The value in an archive, however the wrapper stands in it.
     static func unarchive<Cached: Encoded>(
         _ archive: [UInt8],
         for cached: Cached.Type
     ) throws(ArchiveError) -> Value {
-        if let representing = Self.self as? any CodableRepresenting.Type {
-            return try decode(representing, as: Value.self, formerNames: FormerNames<Cached>.self, archive)
-        }
-        if let value = try KeyedUnarchiver.unarchive(Self.self, allowing: allowedClasses, from: archive)
-            .value
-        {
-            return value
-        }
-        throw ArchiveError(.decodingFailed, "the archived \(Self.self) holds no value")
+        try _unarchive(archive, for: cached)
     }
-}
 
-extension WrapperEncoder {
     /// Sees whether an archive can be unarchived: not every cycle can, say.
     static func check<Cached: Encoded>(_ archive: [UInt8], for cached: Cached.Type) throws(ArchiveError) {
         if Self.self is any CodableRepresenting.Type {
@@ -123,18 +132,4 @@ extension WrapperEncoder {
             try KeyedUnarchiver.check(Self.self, allowing: allowedClasses, archive)
         }
     }
-}
-
-/// Decodes the value that a wrapper represents, which is of the wrapper's own type of values.
-private func decode<T: CodableRepresenting, Value>(
-    _ type: T.Type,
-    as _: Value.Type,
-    formerNames: any FormerlyNamed.Type,
-    _ archive: [UInt8]
-) throws(ArchiveError) -> Value {
-    let value = try KeyedUnarchiver.unarchive(decoding: T.Represented.self, formerNames: formerNames, from: archive)
-    // Unsafe code, and why it is sound: both are the same type, which the line below checks, so the bits mean the same. A
-    // cast would allocate a box for the value. Only `CodableWrapper`, which is final, represents values.
-    precondition(T.Represented.self == Value.self, "a wrapper represents its value")
-    return unsafeBitCast(value, to: Value.self)
 }

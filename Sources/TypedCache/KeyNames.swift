@@ -19,18 +19,6 @@ struct KeyNames<Key: CacheKey>: Sendable {
         return texts.compactMap { byText[$0] ?? nil }
     }
 
-    /// Values by the keys that were asked for.
-    ///
-    /// - Parameter value: the value of a text, by its place in ``entryKeys``; `nil` if there is none.
-    func named<Value>(_ value: (Int) throws(CacheError) -> Value?) throws(CacheError) -> [Key: Value] {
-        var named = [Key: Value](minimumCapacity: keys.count)
-        // By index: code that is generic over values asks the runtime for the types of an iterator at each step.
-        for index in keys.indices {
-            if let value = try value(places[index]) { named[keys[index]] = value }
-        }
-        return named
-    }
-
     /// Values by the keys that were asked for, from values by text.
     func named<Value>(_ values: [String: Value]) -> [Key: Value] {
         var named: [Key: Value] = [:]

@@ -77,6 +77,41 @@ import Testing
         for text in Self.keys { try #expect(table.entry(forKey: EntryKey(text)) === model[text], "\(text)") }
     }
 
+    /// The values of operations that are under way, by key.
+    @Test(arguments: seeds(1..<21)) func valuesByKeyAreFound(seed: Int) throws {
+        var random = SeededGenerator(seed: seed)
+        var table = KeyTable<Int>()
+        var model: [String: Int] = [:]
+        for step in 0..<1_000 {
+            let text = Self.keys[Int.random(in: 0..<Self.keys.count, using: &random)]
+            let key = try EntryKey(text)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0:
+                let position = table.position(of: key, adding: step)
+                #expect(table[position] == model[text, default: step], "seed \(seed)")
+                model[text] = table[position]
+            case 1:
+                let position = table.position(of: key)
+                #expect((position != nil) == (model.removeValue(forKey: text) != nil), "seed \(seed)")
+                if let position { table.remove(at: position) }
+            case 2:
+                guard let position = table.position(of: key) else { continue }
+                table[position] += 1
+                model[text, default: 0] += 1
+            default: #expect(table.position(of: key).map { table[$0] } == model[text], "seed \(seed)")
+            }
+            #expect(table.isEmpty == model.isEmpty && table.isSound, "seed \(seed)")
+        }
+        // A table that has grown for many keys is empty at the end, and goes on.
+        let keys = try (0..<3_000).map { try EntryKey("\($0)") }
+        for (index, key) in keys.enumerated() { _ = table.position(of: key, adding: index) }
+        for key in try keys + Self.keys.map({ try EntryKey($0) }) {
+            if let position = table.position(of: key) { table.remove(at: position) }
+        }
+        #expect(table.isEmpty && table.isSound && table.position(of: keys[0]) == nil)
+        #expect(table[table.position(of: keys[0], adding: 7)] == 7 && table.isSound)
+    }
+
     /// Every removal moves others up, which must be found all the same.
     @Test(arguments: seeds(1..<21)) func slotsFindWhatIsInThem(seed: Int) throws {
         var random = SeededGenerator(seed: seed)

@@ -4,11 +4,11 @@ extension ByteReader {
     mutating func nextVariableLength() -> UInt64? {
         var number: UInt64 = 0
         for shift: UInt64 in stride(from: 0, to: 64, by: 7) {
-            guard let byte = next(UInt8.self) else { return nil }
+            guard let byte = nextByte() else { return nil }
             let bits = UInt64(byte & 0x7F)
-            let shifted = bits << shift
-            guard shifted >> shift == bits else { return nil }
-            number |= shifted
+            // Ten bytes have 70 bits.
+            guard shift < 63 || bits <= 1 else { return nil }
+            number |= bits &<< shift
             if byte < 0x80 { return number }
         }
         return nil

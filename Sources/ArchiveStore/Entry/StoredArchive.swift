@@ -1,5 +1,5 @@
 /// An archive as it was saved, and the store's information about its entry.
-package struct StoredArchive: Sendable {
+package final class StoredArchive: Sendable {
     package let archive: [UInt8]
     package let information: EntryInformation
     /// Whether a copy on this machine's disk gave it, in front of a store elsewhere.

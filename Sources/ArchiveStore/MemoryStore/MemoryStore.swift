@@ -6,6 +6,8 @@ import Synchronization
 ///
 /// Nothing here does I/O, and nothing outlives the store. Archives are kept as they are, uncompressed.
 package final class MemoryStore: ArchiveStore {
+    package var asMemory: MemoryStore? { self }
+
     private struct State {
         var entries: [[UInt8]: HeldArchive] = [:]
         var policy: ShortestReuse

@@ -20,23 +20,26 @@ extension PackedStore {
         // `close()` waits for the last reference.
         defer { withExtendedLifetime(log) {} }
         try log.lock.catchUp()
-        var wanted: [(key: StoreKey, slot: IndexSlot)] = []
+        var wanted: [StoreKey] = []
+        var slots: [IndexSlot] = []
         var places: [Int] = []
         wanted.reserveCapacity(keys.count)
+        slots.reserveCapacity(keys.count)
         places.reserveCapacity(keys.count)
         for place in keys.indices {
             let (key, digest) = try key(keys[place])
             guard let slot = log.index.slot(digest) else { continue }
-            wanted.append((key, slot))
+            wanted.append(key)
+            slots.append(slot)
             places.append(place)
         }
-        try log.reader.readTogether(wanted) { index, record throws(StoreError) in
+        try log.reader.readTogether(wanted, at: slots) { index, record throws(StoreError) in
             let archive = Result { () throws(StoreError) in
                 try log.reader.archive(of: record, limit: archiveByteLimit)
             }
             guard case .success(let archive) = archive else { return }
             if record.slot.uses < IndexSlot.mostUses { log.index.use(record.slot) }
-            let information = log.reader.information(record, key: wanted[index].key.string)
+            let information = log.reader.information(record, key: wanted[index].string)
             found[places[index]] = StoredArchive(archive: archive, information: information)
         }
     }

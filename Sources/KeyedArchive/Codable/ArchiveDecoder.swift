@@ -29,7 +29,6 @@ struct ArchiveDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         let root = isRoot ? unarchiver.codableRoot.type : nil
-        if let root { try unarchiver.checkClass(at: reference, is: root) }
         return KeyedDecodingContainer(KeyedContainer<Key>(try ArchivedFields(self, root: root)))
     }
 
@@ -87,13 +86,7 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
             if let texts = try unarchiver.texts(at: reference) { return identity(texts, as: type) }
         case .decimal:
             if let value = try unarchiver.decimal(at: reference) { return identity(value, as: type) }
-        case .formed:
-            if let object = try unarchiver.formedObject(at: reference) {
-                guard let value = object as? T ?? (object as? NSValue)?.specialContent as? T else {
-                    throw mismatch(type)
-                }
-                return value
-            }
+        case .formed, .dictionary: return try cast(type, kind)
         default: break
         }
         try unarchiver.nesting.enter()
@@ -108,12 +101,26 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
         case .dates: return identity(try list { try unarchiver.date(at: $0) }, as: type)
         case .urls: return identity(try list { try unarchiver.url(at: $0) }, as: type)
         case .uuids: return identity(try list { try unarchiver.uuid(at: $0) }, as: type)
-        case .dictionary:
-            if let value = try (type as? any UnarchivableDictionary.Type)?.make(self) {
-                guard let typed = value as? T else { throw mismatch(type) }
-                return typed
-            }
         default: break
+        }
+        return try own(type)
+    }
+
+    /// Decodes a dictionary, or a value of Foundation's that is cast to its type.
+    // Apart: a function with such casts asks the runtime for the optional of the type each time.
+    @inline(never)
+    private func cast<T: Decodable>(_ type: T.Type, _ kind: CodableKind) throws -> T {
+        if kind == .formed, let object = try unarchiver.formedObject(at: reference) {
+            guard let value = object as? T ?? (object as? NSValue)?.specialContent as? T else {
+                throw mismatch(type)
+            }
+            return value
+        }
+        try unarchiver.nesting.enter()
+        defer { unarchiver.nesting.leave() }
+        if kind == .dictionary, let value = try (type as? any UnarchivableDictionary.Type)?.make(self) {
+            guard let typed = value as? T else { throw mismatch(type) }
+            return typed
         }
         return try own(type)
     }

@@ -4,6 +4,8 @@ final class ArchivedFields {
     let path: CodingPath?
     // Unchecked: looking up a key calls no code that could look up another one.
     @exclusivity(unchecked) private var scope: ArchiveScope
+    /// That of the unarchiver, which is as large as half a dozen numbers: passed on from here, it is not copied.
+    private let list: BinaryPropertyList
     /// The values of a dictionary by their keys; `nil` for an object.
     private let dictionary: [String: BinaryPropertyList.Reference]?
 
@@ -11,17 +13,21 @@ final class ArchivedFields {
     init(_ decoder: ArchiveDecoder, root: Any.Type?) throws {
         unarchiver = decoder.unarchiver
         path = decoder.path
+        list = unarchiver.source.list
+        if root != nil { unarchiver.codableRoot.isChecked = true }
         guard let target = try unarchiver.source.resolve(decoder.reference) else {
             throw DecodingError.valueNotFound(
                 [String: Any].self,
                 path.context("nil, where an object is asked for")
             )
         }
-        guard case .dictionary(let fields) = try unarchiver.source.list.object(target) else {
+        guard case .dictionary(let fields) = try list.object(target) else {
             throw decoder.mismatch([String: Any].self, asked: "an object with keys")
         }
         scope = ArchiveScope(fields)
-        switch try unarchiver.intrinsic(of: fields, at: target) {
+        let uid = try unarchiver.classUID(of: fields, at: target)
+        if let root { try unarchiver.checkClass(uid, at: target, is: root) }
+        switch try unarchiver.classes.intrinsic(uid, in: unarchiver.source) {
         case nil: dictionary = nil
         case .dictionary, .mutableDictionary:
             if let root {
@@ -60,8 +66,15 @@ final class ArchivedFields {
     }
 
     func find(_ key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        if dictionary == nil, let next = scope.next(key, in: list) { return next }
+        return try search(key)
+    }
+
+    // Apart: what it changes is counted as used.
+    @inline(never)
+    private func search(_ key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         if let dictionary { return dictionary[key] }
-        return try scope.value(of: key, in: unarchiver.source.list, &unarchiver.memory.keyOrder)
+        return try scope.value(of: key, in: list, &unarchiver.memory.keyOrder)
     }
 
     @inline(__always)

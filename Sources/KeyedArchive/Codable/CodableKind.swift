@@ -37,20 +37,20 @@ enum CodableKind: UInt8, TypeEntry {
             case is URL.Type: .url
             case is UUID.Type: .uuid
             case is Decimal.Type: .decimal
+            case _ where !Self.isOfLibraries(type): .own
             case is [String].Type: .strings
             case is [Int].Type: .integers
             case is [Double].Type: .doubles
             case is [Date].Type: .dates
             case is [URL].Type: .urls
             case is [UUID].Type: .uuids
-            case _ where !Self.isOfLibraries(type): .own
             case is any ArchivableDictionary.Type, is any UnarchivableDictionary.Type: .dictionary
             case is any FormedValue.Type: .formed
             default: .own
             }
     }
 
-    /// Whether a type may be declared by the standard library or by Foundation, as all dictionaries and formed values are.
+    /// Whether a type may be declared by the standard library or by Foundation, as arrays, dictionaries and formed values are.
     ///
     /// By its name: for the first cast of a type to a protocol, the runtime looks through all conformances of the process,
     /// which takes a quarter of a million instructions.

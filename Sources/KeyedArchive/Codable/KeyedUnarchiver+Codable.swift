@@ -5,7 +5,7 @@ struct CodableRoot {
     /// Whether it was compared.
     var isChecked = false
     /// More names that the root's class may have.
-    var formerNames: (any FormerlyNamed.Type)?
+    var formerNames: FormerRootNames?
     /// The type that is being decoded as the root: the one asked for, or one that it asks for in its own place.
     var type: Any.Type?
 }
@@ -32,7 +32,7 @@ extension KeyedUnarchiver {
     /// - Parameter formerNames: more names that the root's class may have.
     package static func unarchive<T: Decodable>(
         decoding type: T.Type,
-        formerNames: (any FormerlyNamed.Type)? = nil,
+        formerNames: FormerRootNames? = nil,
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
         try unarchive(decoding: type, formerNames: formerNames, in: UnarchiverMemoryPool.take(copying: bytes))
@@ -40,7 +40,7 @@ extension KeyedUnarchiver {
 
     static func unarchive<T: Decodable>(
         decoding type: T.Type,
-        formerNames: (any FormerlyNamed.Type)? = nil,
+        formerNames: FormerRootNames? = nil,
         in memory: UnarchiverMemory,
         limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) -> T {
@@ -81,16 +81,25 @@ extension KeyedUnarchiver {
         guard let target = try source.resolve(reference),
             case .dictionary(let fields) = try source.list.object(target)
         else { return }
-        let uid = try classUID(of: fields, at: target)
-        if let name = try classes.nameReference(uid, in: source),
-            try source.list.isString(name, equalTo: classes.archivedName(of: type))
+        try checkClass(classUID(of: fields, at: target), at: target, is: type)
+    }
+
+    /// As above, of the object at `target`.
+    func checkClass(
+        _ uid: UInt32,
+        at target: BinaryPropertyList.Reference,
+        is type: Any.Type
+    ) throws(ArchiveError) {
+        codableRoot.isChecked = true
+        if let name = try classes.nameRange(uid, in: source),
+            source.list.hold(classes.archivedName(of: type), in: name)
         {
             return
         }
         let name = ClassNames.portable(try classes.name(uid, in: source))
         if name == classes.archivedName(of: type) { return }
         if try classes.intrinsic(uid, in: source) == nil, !isFormerName(name, of: type),
-            codableRoot.formerNames?.hadName(name) != true
+            codableRoot.formerNames?.contain(name) != true
         {
             let shown = EscapedText.masked(name, prefix: ClassResolver.shownNameLength)
             throw ArchiveError(
@@ -144,6 +153,18 @@ extension KeyedUnarchiver {
     func text(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> String? {
         guard let uid = try source.list.uid(reference) else { return nil }
         let target = try source.reference(ofObject: uid)
+        if let range = source.list.usualText(target), range.count <= Self.sharedLength, range.count != 5 {
+            try budget.spend(range.count &+ 1)
+            return try source.list.string(ascii: range)
+        }
+        // It may be `$null`, too.
+        return try otherText(uid, at: target)
+    }
+
+    private func otherText(
+        _ uid: UInt32,
+        at target: BinaryPropertyList.Reference
+    ) throws(ArchiveError) -> String? {
         guard case .ascii(let range) = try source.list.object(target) else { return nil }
         guard range.count <= Self.sharedLength else { return try longText(uid, range) }
         if try source.list.isString(target, "$null") { return nil }

@@ -40,6 +40,25 @@ extension FormerlyNamed {
     }
 }
 
+/// More names that the class of a root may have; asked for only where it has another name than its type's.
+package struct FormerRootNames {
+    private let type: Any.Type
+    private let names: (Any.Type) -> [String]
+
+    /// - Parameter names: the former names of `type`. Not the names themselves, nor a protocol that the type adopts: this is
+    ///   made for each archive that is decoded.
+    package init(of type: Any.Type, _ names: @escaping (Any.Type) -> [String]) {
+        self.type = type
+        self.names = names
+    }
+
+    /// Whether a name is among them. The modules of Foundation's types in it make no difference.
+    func contain(_ name: String) -> Bool {
+        let name = ClassNames.portable(name)
+        return names(type).contains { ClassNames.portable($0) == name }
+    }
+}
+
 /// Whether a type had a name before. A class does not have the former names of its superclass.
 func isFormerName(_ name: String, of type: Any.Type) -> Bool {
     guard let renamed = type as? any FormerlyNamed.Type, renamed.hadName(name) else { return false }

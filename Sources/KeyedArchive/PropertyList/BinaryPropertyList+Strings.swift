@@ -41,6 +41,8 @@ extension BinaryPropertyList {
         {
             return bytes.hold(text, at: offset &+ 3)
         }
+        // An object with keys, most of those that are compared with the text that stands for nil.
+        if marker & 0xF0 == 0xD0 { return false }
         return try isOtherString(offset, text)
     }
 

@@ -20,6 +20,15 @@ struct ArchiveScope {
 
     init(_ fields: BinaryPropertyList.Fields) { self.fields = fields }
 
+    /// The value of a key as the user gave it, if that is surely the next one; `nil` leaves the question open.
+    @inline(__always)
+    mutating func next(_ key: String, in list: BinaryPropertyList) -> BinaryPropertyList.Reference? {
+        let last = cursor
+        guard last < fields.count, list.isKey(key, at: last, of: fields) else { return nil }
+        cursor = last &+ 1
+        return list.value(fields, last)
+    }
+
     /// The value of a key as the user gave it, or `nil`.
     ///
     /// - Parameter order: where the keys of other objects were found.
@@ -28,11 +37,8 @@ struct ArchiveScope {
         in list: BinaryPropertyList,
         _ order: inout KeyOrder
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
+        if let next = next(key, in: list) { return next }
         let last = cursor
-        if last < fields.count, list.isKey(key, at: last, of: fields) {
-            cursor = last &+ 1
-            return list.value(fields, last)
-        }
         let guess = order.position(after: last, of: fields.count)
         if guess != last, guess < fields.count, list.isKey(key, at: guess, of: fields) {
             cursor = guess + 1
@@ -51,10 +57,7 @@ struct ArchiveScope {
         of key: String,
         in list: BinaryPropertyList
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
-        if cursor < fields.count, list.isKey(key, at: cursor, of: fields) {
-            cursor += 1
-            return list.value(fields, cursor - 1)
-        }
+        if let next = next(key, in: list) { return next }
         return try stored(key.utf8.first == 0x24 ? "$" + key : key, in: list)
     }
 

@@ -163,6 +163,7 @@ struct ArchiveSource: Sendable, BitwiseCopyable {
 
     /// The number that stands inline or as an object of its own; `nil` if it is no number.
     func number(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> ArchivedNumber? {
+        if let number = list.usualNumber(reference) { return number }
         switch try list.object(reference) {
         case .bool(let value): return .bool(value)
         case .integer(let value): return .integer(value)

@@ -59,8 +59,9 @@ package final class ClassResolver {
     /// The expected classes of this archive and of earlier ones, with the data that a search for their names needs.
     @exclusivity(unchecked) private var candidates: [CandidateClass] = []
     private static let candidateLimit = 16
-    /// The type of this archive's root, or of one before, with its name in archives.
-    @exclusivity(unchecked) private var root: (type: Any.Type, name: String)?
+    /// The types of the roots of this archive and of those before, with their names in archives.
+    @exclusivity(unchecked) private var roots: [(type: Any.Type, name: String)] = []
+    private static let rootLimit = 8
 
     /// The longest part of a class's name that messages show, in characters.
     package static let shownNameLength = 200
@@ -294,24 +295,37 @@ package final class ClassResolver {
     }
 
     private func familiarName(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> FamiliarName {
-        guard let reference = try nameReference(uid, in: source),
-            case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveLimits.classNameLimit)
-        else { return .other }
+        guard let range = try nameRange(uid, in: source) else { return .other }
         return source.list.bytes.withBytes(in: range) { name in
             if !UnarchivedIntrinsic.mayBeNamed(name) { return isASCII(name) ? .foreign : .other }
             return UnarchivedIntrinsic(commonlyNamed: name).map { .common($0) } ?? .other
         }
     }
 
+    /// The bytes of the name in a class dictionary, unchecked; `nil` if it is long, or no ASCII, or there is none.
+    func nameRange(_ uid: UInt32, in source: ArchiveSource) throws(ArchiveError) -> Range<Int>? {
+        if let range = source.list.usualClassName(try source.reference(ofObject: uid)) {
+            try budget.spend(2)
+            return range
+        }
+        guard let reference = try nameReference(uid, in: source),
+            case .ascii(let range)? = try source.list.shortText(reference, below: ArchiveLimits.classNameLimit)
+        else { return nil }
+        return range
+    }
+
     /// Whether objects of Foundation's classes are surely decoded by their own forms: no class was given in place of
     /// another one, and none is expected that could have the name of one.
     var decodesOwnForms: Bool { given.isEmpty && expected.classes.isEmpty }
 
-    /// The name that archives have for a type. Looked up once for the archives of one type that follow each other.
+    /// The name that archives have for a root's type.
+    ///
+    /// Not from the table of all types: the first dictionary with keys of its kind takes the runtime 375,000 instructions.
     func archivedName(of type: Any.Type) -> String {
-        if let root, root.type == type { return root.name }
-        let name = ArchivedClass.of(type).name
-        root = (type, name)
+        for index in roots.indices where roots[index].type == type { return roots[index].name }
+        let name = ClassNames.name(of: type)
+        if roots.count == Self.rootLimit { roots.removeAll(keepingCapacity: true) }
+        roots.append((type, name))
         return name
     }
 

@@ -120,14 +120,14 @@ where Record.Wrapper.Value == Record {
             for place in places { found[place] = try read(keys[place]) }
             return
         }
-        let read = try wrappingCacheErrors { () throws(CacheError) in
-            let read = try cache.fetch(keys, at: places)
-            var records: [Record?] = []
-            records.reserveCapacity(read.count)
-            for index in read.indices { records.append(try rescuing(keys[places[index]], read[index])) }
-            return records
+        var read = Found()
+        read.entries.reserveCapacity(places.count)
+        try wrappingCacheErrors { () throws(CacheError) in
+            try cache.forEachFetched(keys, at: places) { index, result throws(CacheError) in
+                read.entries.append(try rescuing(keys[places[index]], result))
+            }
         }
-        for index in read.indices { found[places[index]] = read[index] }
+        for index in places.indices { found.entries[places[index]] = read.entries[index] }
     }
 
     /// The entry that was read, or made of one that the record's own decoding refuses.

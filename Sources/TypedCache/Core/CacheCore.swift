@@ -58,7 +58,7 @@ final class CacheCore: Sendable {
         self.name = name
         self.store = store
         self.directory = directory?.path(percentEncoded: false)
-        archives = store as? MemoryStore
+        archives = store.asMemory
         remote = store.asRemote
         // The same place for all paths to the directory, which exists by now, if at all.
         place = directory.map(CacheDirectory.place)

@@ -50,9 +50,7 @@ final class DiskRead: Sendable {
         let dropped = core.memory.withLock { memory in
             var dropped = MemoryTier.Dropped()
             for (read, entry) in open {
-                let own = memory.endRead(read.key, read.start, keeping: entry)
-                dropped.evicted += own.evicted
-                dropped.others += own.others
+                dropped.add(memory.endRead(read.key, read.start, keeping: entry))
             }
             return dropped
         }

@@ -45,13 +45,51 @@ extension EntryAttributes {
     var memoryDeadline: TimeInterval { expiresAt?.timeIntervalSinceReferenceDate ?? .infinity }
 }
 
+/// The result of one of several keys: a `ValueEntry`, `nil` where there is none. Not the value, which code that is generic
+/// over values copies by its type's witnesses, and not in an array of a type that the runtime is asked for at each step.
+typealias FetchedEntry = Result<MemoryEntry?, CacheError>
+
+/// The results of a call for several keys.
+@usableFromInline
+struct FetchedValues<Value> {
+    let entries: [FetchedEntry]
+    /// For each key of the call the place of its entry.
+    let places: [Int]
+
+    /// The value of a key, by its place in the call.
+    @usableFromInline
+    func value(at index: Int) throws(CacheError) -> Value? {
+        // Not by `map`, which asks the runtime for its types.
+        guard let entry = try entries[places[index]].get() else { return nil }
+        return unsafeDowncast(entry, to: ValueEntry<Value>.self).value
+    }
+
+    /// The values by the keys of the call.
+    ///
+    /// - Throws: the error of the first key that failed.
+    @inlinable
+    func named<Key>(_ keys: [Key]) throws(CacheError) -> [Key: Value] {
+        var named = [Key: Value](minimumCapacity: keys.count)
+        for index in keys.indices {
+            if let value = try value(at: index) { named[keys[index]] = value }
+        }
+        return named
+    }
+}
+
 /// A value as it was saved or decoded. Unchecked as `MemoryEntry` is, whose argument covers the value.
 final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     let value: Value
 
-    init(_ value: Value, key: EntryKey, cost: Int, deadline: TimeInterval, timing: EntryTiming?) {
+    // Required, for ``MemoryForm`` has the type at hand.
+    required init(_ value: Value, key: EntryKey, cost: Int, deadline: TimeInterval, timing: EntryTiming?) {
         self.value = value
         super.init(key: key, cost: cost, deadline: deadline, timing: timing)
+    }
+
+    /// A value that goes to a caller, and not to memory.
+    convenience init(holding value: Value, of key: EntryKey) {
+        self.init(value, key: key, cost: 0, deadline: .infinity, timing: nil)
     }
 
     override func copy(_ attributes: EntryAttributes) -> MemoryEntry {

@@ -7,6 +7,8 @@ struct MemoryForm<Value>: Sendable {
     let sharesValues: Bool
     /// `nil`: a value costs as many bytes as its archive.
     let cost: (@Sendable (Value) -> ByteCount)?
+    /// At hand, so that the runtime is not asked for it with each entry.
+    let entryType = ValueEntry<Value>.self
 
     /// The memory entry of a value. Calls user code, so it must run without any lock.
     func entry(
@@ -22,7 +24,7 @@ struct MemoryForm<Value>: Sendable {
         }
         // Not by `map`, which asks the runtime for its types.
         let bytes = if let cost { cost(value).bytes } else { archive.count }
-        return ValueEntry(value, key: key, cost: bytes, deadline: deadline, timing: timing)
+        return entryType.init(value, key: key, cost: bytes, deadline: deadline, timing: timing)
     }
 
     /// The memory entry of a value that was read.

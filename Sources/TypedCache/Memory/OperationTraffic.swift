@@ -94,7 +94,7 @@ struct OperationTraffic {
         }
     }
 
-    private var keys: [EntryKey: Key] = [:]
+    private var keys = KeyTable<Key>()
     /// Grows with every removal of everything.
     private var epoch = 0
     /// Grows whenever everything in memory may be out of date.
@@ -108,7 +108,8 @@ struct OperationTraffic {
     // MARK: Operations
 
     mutating func begin(_ key: EntryKey, _ operation: Operation) -> Start {
-        let (state, load, isContended) = keys[key, default: Key()].begin(operation)
+        let position = keys.position(of: key, adding: Key())
+        let (state, load, isContended) = keys[position].begin(operation)
         return Start(
             epoch: epoch,
             writes: state.writes,
@@ -125,10 +126,10 @@ struct OperationTraffic {
 
     mutating func end(_ key: EntryKey, _ start: Start, isWrite: Bool) -> Outcome {
         // The key is looked for once.
-        guard let index = keys.index(forKey: key) else {
+        guard let position = keys.position(of: key) else {
             return Outcome(isCurrent: false, isCurrentWithoutDisk: false, isDoubtful: start.doubts != (0, doubts))
         }
-        var state = keys.values[index]
+        var state = keys[position]
         let isLatest = start.invalidations == invalidations && removals == 0 && isCurrent(state, start)
         let outcome = Outcome(
             isCurrent: isLatest && start.drops == state.drops,
@@ -138,7 +139,7 @@ struct OperationTraffic {
         state.operations -= 1
         if isWrite { state.activeWrites -= 1 }
         if isWrite, start.load != nil { state.activeLoadSaves -= 1 }
-        if state.operations == 0 { keys.remove(at: index) } else { keys.values[index] = state }
+        if state.operations == 0 { keys.remove(at: position) } else { keys[position] = state }
         return outcome
     }
 
@@ -146,14 +147,14 @@ struct OperationTraffic {
     ///
     /// - Returns: whether no operation that was under way at the same time has found another one.
     mutating func find(_ version: UInt64, _ key: EntryKey) -> Bool {
-        guard let index = keys.index(forKey: key) else { return true }
-        return keys.values[index].found.agree(on: version)
+        guard let position = keys.position(of: key) else { return true }
+        return keys[position].found.agree(on: version)
     }
 
     /// Whether no write of the key began since, or was under way then, and not everything was removed; for a load and its
     /// save, whether no later load of the key began either.
     func isCurrent(_ key: EntryKey, _ start: Start) -> Bool {
-        keys[key].map { isCurrent($0, start) } ?? false
+        keys.position(of: key).map { isCurrent(keys[$0], start) } ?? false
     }
 
     private func isCurrent(_ state: Key, _ start: Start) -> Bool {
@@ -165,7 +166,8 @@ struct OperationTraffic {
     /// removed. Writes of this cache do not count, nor do doubts of all entries: they come with each call while a server is
     /// out.
     func isUnchangedElsewhere(_ key: EntryKey, _ start: Start) -> Bool {
-        guard let state = keys[key] else { return false }
+        guard let position = keys.position(of: key) else { return false }
+        let state = keys[position]
         return start.changes == state.changes && start.doubts.key == state.doubts
             && start.invalidations == invalidations && isOfThisEpoch(start)
     }
@@ -174,21 +176,27 @@ struct OperationTraffic {
     func isOfThisEpoch(_ start: Start) -> Bool { start.epoch == epoch }
 
     /// Whether an operation on the key is under way.
-    func isUnderWay(_ key: EntryKey) -> Bool { keys[key] != nil }
+    func isUnderWay(_ key: EntryKey) -> Bool { keys.position(of: key) != nil }
 
     // MARK: Changes beside the operations
 
     /// The key's entry was changed by another cache.
     mutating func noteChange(_ key: EntryKey) {
-        keys[key]?.writes += 1
-        keys[key]?.changes += 1
-        keys[key]?.found = AgreedVersion()
+        guard let position = keys.position(of: key) else { return }
+        keys[position].writes += 1
+        keys[position].changes += 1
+        keys[position].found = AgreedVersion()
     }
 
     /// The key's entry went by itself.
-    mutating func noteDrop(_ key: EntryKey) { keys[key]?.drops += 1 }
+    mutating func noteDrop(_ key: EntryKey) {
+        if let position = keys.position(of: key) { keys[position].drops += 1 }
+    }
 
-    mutating func noteDoubt(_ key: EntryKey) { keys[key]?.doubts += 1 }
+    mutating func noteDoubt(_ key: EntryKey) {
+        if let position = keys.position(of: key) { keys[position].doubts += 1 }
+    }
+
     mutating func noteDoubtOfAll() { doubts += 1 }
     mutating func noteInvalidationOfAll() { invalidations += 1 }
 

@@ -24,6 +24,8 @@ final class SharedMemory: Sendable {
     private let queues: DiskQueues
     /// The keys whose entries on disk must not be used, for all caches of the directory.
     let tombstones: Tombstones
+    /// How many caches the directory has in this process.
+    private let memberCount: MemberCount
     private let generation = StoreUsage.processGeneration
     let moves = DeadlineMoves()
 
@@ -38,9 +40,11 @@ final class SharedMemory: Sendable {
         let directory = self.directory
         // From here on the directory keeps its place, though the other caches do not know this one yet.
         let identity = ObjectIdentifier(loads)
-        tombstones = Self.places.withLock { places in
+        (tombstones, memberCount) = Self.places.withLock { places in
             places[directory, default: Place()].members.append(Member(identity: identity))
-            return places[directory, default: Place()].tombstones
+            let place = places[directory, default: Place()]
+            place.count.set(place.members.count)
+            return (place.tombstones, place.count)
         }
         let removalCount = Self.places.withLock { places in
             guard let index = places[directory]?.members.firstIndex(where: { $0.identity == identity }) else {
@@ -60,7 +64,9 @@ final class SharedMemory: Sendable {
             // The weak references are not loaded: the reference that loading makes may be the last one to another
             // member, and the `deinit` of that member would come here again.
             places[directory]?.members.removeAll { $0.identity == ObjectIdentifier(loads) }
-            guard let place = places[directory], place.members.isEmpty else { return }
+            guard let place = places[directory] else { return }
+            place.count.set(place.members.count)
+            guard place.members.isEmpty else { return }
             // The tombstones, and the removals under way, are left to the next cache of the directory.
             if tombstones.isEmpty, place.removalCount == 0 { places[directory] = nil }
         }
@@ -83,6 +89,7 @@ final class SharedMemory: Sendable {
 
     private struct Place: Sendable {
         var members: [Member] = []
+        let count = MemberCount()
         let tombstones = Tombstones()
         /// How many removals of everything are under way.
         var removalCount = 0
@@ -94,12 +101,24 @@ final class SharedMemory: Sendable {
         weak var memory: SharedMemory?
     }
 
+    /// Set under the lock of all places, and read without it, for each fetch asks whether there are siblings.
+    private final class MemberCount: Sendable {
+        private let count = Atomic<Int>(0)
+
+        /// Whether there is one only. Certain of a cache that this thread has heard of: by a call that has returned,
+        /// or by memory's lock, under which that cache tells of its changes.
+        var isOne: Bool { count.load(ordering: .acquiring) == 1 }
+
+        func set(_ count: Int) { self.count.store(count, ordering: .releasing) }
+    }
+
     private static let places = RankedMutex<[String: Place]>([:], rank: CacheLocks.siblings)
 
     /// The other caches of the directory. A caller that has a lock releases them behind it: it may have the last
     /// reference to one that the program has dropped.
     var siblings: [SharedMemory] {
-        Self.places.withLock { places in
+        if memberCount.isOne { return [] }
+        return Self.places.withLock { places in
             guard let members = places[directory]?.members, members.count > 1 else { return [] }
             return members.compactMap(\.memory).filter { $0 !== self }
         }

@@ -61,20 +61,23 @@ enum IndexPart {
         mutating func read(_ piece: [UInt8], isLast: Bool, _ body: (IndexSlot) -> Void) -> Bool {
             let bytes = rest.isEmpty ? piece : rest + piece
             rest = []
-            var fields = ByteReader(bytes)
-            while !fields.isAtEnd {
-                if !isLast, fields.restCount < largestByteCount {
-                    rest = Array(bytes.suffix(fields.restCount))
-                    return true
+            // Where they lie: each look at an array that is read field by field checks it once more.
+            let unread = bytes.withUnsafeBytes { bytes -> Int? in
+                var fields = ByteReader(bytes)
+                while !fields.isAtEnd {
+                    if !isLast, fields.restCount < largestByteCount { break }
+                    guard let slot = next(&fields) else { return nil }
+                    count += 1
+                    body(slot)
                 }
-                guard let slot = next(&fields) else { return false }
-                count += 1
-                body(slot)
+                return fields.restCount
             }
+            guard let unread else { return false }
+            if unread > 0 { rest = Array(bytes.suffix(unread)) }
             return true
         }
 
-        private mutating func next(_ fields: inout ByteReader<[UInt8]>) -> IndexSlot? {
+        private mutating func next(_ fields: inout ByteReader<UnsafeRawBufferPointer>) -> IndexSlot? {
             guard let head = fields.nextVariableLength(), let byteCount = UInt32(exactly: head >> 5), byteCount > 0
             else { return nil }
             if head & sameSegmentFlag == 0 {
@@ -84,8 +87,8 @@ enum IndexPart {
                 last = RecordPlace(segment: last.segment + UInt32(step), offset: 0)
             }
             guard let step = fields.nextVariableLength(), step <= UInt32.max - last.offset,
-                let high = fields.next(UInt8.self), let low = fields.next(UInt32.self),
-                let highCheck = fields.next(UInt8.self), let lowCheck = fields.next(UInt16.self)
+                // The hash and the check.
+                let word = fields.next(UInt64.self)
             else { return nil }
             last = RecordPlace(segment: last.segment, offset: last.offset + UInt32(step))
             var deadline = UInt32.max
@@ -94,8 +97,8 @@ enum IndexPart {
                 deadline = given
             }
             let digest = KeyDigest(
-                high: part << 40 | UInt64(high) << 32 | UInt64(low),
-                low: UInt64(highCheck) << 16 | UInt64(lowCheck)
+                high: part << 40 | word >> 24,
+                low: word & 0xFF_FFFF
             )
             var slot = IndexSlot(
                 digest,

@@ -218,8 +218,13 @@ final class PackedIndex: Sendable {
 
     func use(_ slot: IndexSlot) {
         let isNoted = parts[Self.part(slot.hash)].state.withLock { state in
+            guard state.table == nil else {
+                // Where it lies: this changes no sum.
+                state.table?.use(slot.hash, slot.place)
+                return true
+            }
             // No more than looks.
-            guard state.table == nil, state.uses.count < Self.mostLooks else { return false }
+            guard state.uses.count < Self.mostLooks else { return false }
             state.uses.append(slot)
             return true
         }

@@ -135,21 +135,22 @@ final class RecordReader: Sendable {
     /// Reads the records of some keys; records that lie close to each other by one read.
     ///
     /// - Parameters:
-    ///   - wanted: the keys, with their slots.
-    ///   - body: is given the place of each key in `wanted`, with its record. Not called for a record that is gone, damaged
+    ///   - slots: those of the keys, in their order.
+    ///   - body: is given the place of each key in `keys`, with its record. Not called for a record that is gone, damaged
     ///     or another key's: the caller reads that key by itself, which tells more.
     func readTogether(
-        _ wanted: [(key: StoreKey, slot: IndexSlot)],
+        _ keys: [StoreKey],
+        at slots: [IndexSlot],
         _ body: (_ index: Int, LocatedRecord) throws(StoreError) -> Void
     ) throws(StoreError) {
-        let order = wanted.indices.sorted { wanted[$0].slot.place < wanted[$1].slot.place }
+        let order = slots.indices.sorted { slots[$0].place < slots[$1].place }
         var rest = order[...]
         while let first = rest.first {
-            let start = wanted[first].slot.place
+            let start = slots[first].place
             var end = Int(start.offset)
             // A damaged index could give any places and lengths.
             let run = rest.prefix { index in
-                let slot = wanted[index].slot
+                let slot = slots[index]
                 let slotEnd = Int(slot.place.offset) + Int(slot.byteCount)
                 guard slot.place.segment == start.segment, Int(slot.place.offset) - end <= Self.mostSkippedBytes,
                     slotEnd - Int(start.offset) <= Self.mostBytesOfRun
@@ -169,14 +170,14 @@ final class RecordReader: Sendable {
                 try segment.file.read(byteCount, at: Int(start.offset))
             }
             for index in run {
-                let (key, slot) = wanted[index]
+                let slot = slots[index]
                 let offset = Int(slot.place.offset - start.offset)
                 guard offset + Int(slot.byteCount) <= bytes.count else { continue }
                 let own = Array(bytes[offset..<offset + Int(slot.byteCount)])
                 let found = Result { () throws(StoreError) in
-                    try record(at: slot, in: own, of: segment, .whole, key: key.bytes)
+                    try record(at: slot, in: own, of: segment, .whole, key: keys[index].bytes)
                 }
-                guard case .success(let record?) = found, record.record.key == key.bytes else { continue }
+                guard case .success(let record?) = found, record.record.key == keys[index].bytes else { continue }
                 try body(index, record)
             }
         }

@@ -10,7 +10,7 @@ final class SegmentTable: Sendable {
         var unsound: Set<UInt32> = []
         var dictionaries: [UInt32: PresetDictionary] = [:]
         /// The ones that were inflated.
-        var inflated: [StoredDictionary: PresetDictionary] = [:]
+        var inflated: [(stored: StoredDictionary, dictionary: PresetDictionary)] = []
         /// Copies from the index that were not needed yet.
         var spares: [StoredDictionary] = []
         /// Identifiers of copies from the index that were inflated.
@@ -24,7 +24,7 @@ final class SegmentTable: Sendable {
             let needed = copies.union(identifiers.values.compactMap { $0 })
             guard dictionaries.contains(where: { !needed.contains($0.key) }) else { return }
             dictionaries = dictionaries.filter { needed.contains($0.key) }
-            inflated = inflated.filter { needed.contains($0.value.identifier) }
+            inflated.removeAll { !needed.contains($0.dictionary.identifier) }
         }
     }
 
@@ -208,9 +208,13 @@ final class SegmentTable: Sendable {
 
     /// The dictionary that is stored so; `nil` if its bytes are none.
     private func dictionary(_ stored: StoredDictionary) -> PresetDictionary? {
-        if let known = state.withLock({ $0.inflated[stored] }) { return known }
+        let known = state.withLock { state in state.inflated.first { $0.stored == stored }?.dictionary }
+        if let known { return known }
         guard let bytes = stored.inflated(), let dictionary = dictionary(bytes) else { return nil }
-        state.withLock { $0.inflated[stored] = dictionary }
+        state.withLock { state in
+            if state.inflated.contains(where: { $0.stored == stored }) { return }
+            state.inflated.append((stored, dictionary))
+        }
         return dictionary
     }
 
