@@ -166,9 +166,7 @@ final class PackedLog: Sendable {
 
     /// The hashes of keys that other processes changed since the last call; `nil` if any key may have changed.
     func takeChanges() throws(StoreError) -> Set<UInt64>? {
-        // Also where a segment is gone that no record tells of.
-        try lock.catchUp()
-        return try lock.withWriterLock { $0.log.index.takeChanges() }
+        try lock.withWriterLock { $0.log.index.takeChanges() }
     }
 
     /// Waits for no device and no other process.
