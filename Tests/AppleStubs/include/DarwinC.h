@@ -48,6 +48,7 @@ struct timespec { time_t tv_sec; long tv_nsec; };
 #define EAGAIN 35
 #define EWOULDBLOCK EAGAIN
 #define EINPROGRESS 36
+#define EPROTONOSUPPORT 43
 #define ENOTSUP 45
 #define ELOOP 62
 #define ENAMETOOLONG 63
@@ -58,6 +59,9 @@ struct timespec { time_t tv_sec; long tv_nsec; };
 #define ENOSYS 78
 #define EOPNOTSUPP 102
 int *__error(void);
+
+// sysctlbyname(3)
+int sysctlbyname(const char *name, void *old, size_t *old_length, void *new_value, size_t new_length);
 char *strerror(int number);
 
 // stat(2): st_mode and st_nlink have 16 bits
