@@ -113,8 +113,8 @@ struct OpenFile: ~Copyable {
         }
     }
 
-    /// Gives the file the blocks of a part of it, behind its end too: to write there needs no more room then. Does nothing
-    /// where the file system cannot do so.
+    /// Gives the file the blocks of a range, also after its end: writing there needs no more room then. Does nothing where
+    /// the file system cannot do so.
     func allocateAhead(_ range: Range<Int>) throws(SystemError) {
         do throws(SystemError) {
             _ = try layer.call(.allocateAhead(descriptor, range), name) {

@@ -10,7 +10,7 @@ int64_t next_data(int descriptor, int64_t offset);
 // Gives an empty file so many bytes of blocks, which are its length from then on. Returns 0, or -1 with errno.
 int allocate_blocks(int descriptor, int64_t length);
 
-// Gives a file the blocks of a part that may lie behind its end; its length stays. Returns 0, or -1 with errno.
+// Gives a file the blocks of a part that may lie after its end; its length stays. Returns 0, or -1 with errno.
 int allocate_ahead(int descriptor, int64_t offset, int64_t length);
 
 // Waits until the device has everything that was written to the file system of an open file. Elsewhere than on Linux all

@@ -127,7 +127,7 @@ final class RedisChannel: @unchecked Sendable {
         send()
     }
 
-    /// Takes the answers that have come before a caller is told that there is none: this thread may have stood still for
+    /// Takes the answers that have come, before a caller gets the error that there was none: this thread may have stood still for
     /// longer than the caller waits, on a busy machine.
     private func takeAnswers(dueAt now: Instant) {
         guard case .open(let stream) = phase, calls.hasSent, let deadline = calls.deadline, deadline <= now,

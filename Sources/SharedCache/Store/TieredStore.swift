@@ -91,7 +91,7 @@ package final class TieredStore: LoadingStore {
         }
     }
 
-    /// Has `body` change copies before long, behind the changes before it. No caller waits for that: other processes that
+    /// Has `body` change copies soon, after the changes before it. No caller waits for that: other processes that
     /// use the directory may hold it up for seconds.
     ///
     /// - Parameter byteCount: of the archives that it saves.

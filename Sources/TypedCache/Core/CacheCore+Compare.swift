@@ -114,7 +114,7 @@ extension CacheCore {
     }
 
     /// Refuses to answer a fetch of the latest value for a key that the store hides, because a change of its entry was not
-    /// acknowledged: the store would say that there is none, and has not asked.
+    /// acknowledged: the store would answer that there is no entry, without having asked.
     ///
     /// - Throws: `.unreachable`.
     func checkAnswers(_ key: EntryKey) throws(CacheError) {

@@ -18,7 +18,7 @@ extension LoadPlan {
     /// saved by then.
     ///
     /// All loads end with `CancellationError` if the task is cancelled, with ``CacheError`` of code `.recursiveLoad` if another
-    /// object's load has a lease and waits for this load, of `.closed` if the cache is closed meanwhile.
+    /// object's load has a lease and waits for this load, of `.closed` if the cache is closed while it waits.
     func lease(
         _ loads: [KeyLoad],
         isBackground: Bool,

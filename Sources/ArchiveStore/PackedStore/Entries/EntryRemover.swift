@@ -148,7 +148,7 @@ final class EntryRemover: Sendable {
     ) throws(StoreError) -> Bool {
         var removal = RecordDraft.removal(key: key, hash: slot.hash)
         try state.appendRemoval(&removal, evictions: &evictions)
-        // It may have been moved, or given up, for the removal's room.
+        // Making room for the removal may have moved or evicted it.
         guard let current = reader.index.slot(slot.digest) else { return false }
         state.log.index.remove(current)
         return true

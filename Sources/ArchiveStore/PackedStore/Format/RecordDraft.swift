@@ -201,7 +201,7 @@ struct RecordDraft: Sendable {
     ///
     /// - Parameters:
     ///   - seed: the log's.
-    ///   - previous: the record before it in the segment, or in the former one; `nil` if there is none.
+    ///   - previous: the record before it in the segment, or in the one before; `nil` for the log's first record.
     mutating func setPlace(_ place: RecordPlace, seed: UInt32, previous: PreviousRecord?) {
         content.start.withUnsafeMutableBytes { output in
             let fields = ByteWriter(output)

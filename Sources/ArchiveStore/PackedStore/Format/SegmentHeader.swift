@@ -10,7 +10,7 @@
 ///     20  8  identity           UInt64, random, the segment's
 ///     28  8  boot               UInt64, of the system when the segment was begun, see `BootIdentity`; 0: unknown
 ///     36  4  predecessor's end  UInt32, where the segment before it ended; 0 for a log's first segment
-///     40  4  first segment      UInt32, the first one that is not given up
+///     40  4  first segment      UInt32, the first one that is still live
 ///     44  8  begun at           Float64, seconds since 2001-01-01 00:00:00 UTC
 ///     52 16  –                  zero, for a key and a salt
 ///     68  4  dictionary         UInt32, its length; 0: none
@@ -33,7 +33,7 @@ struct SegmentHeader: Sendable {
         case unsupported(version: Int)
     }
 
-    /// What is known of a segment when it is begun, besides its dictionary.
+    /// The fields that a segment gets when it is begun, besides its dictionary.
     struct Fields: Sendable, Equatable {
         var number: UInt32
         var seed: UInt32

@@ -69,8 +69,8 @@ final class GroupCommit: Sendable {
     /// Waits until all records appended so far are on the device, if the store is durable.
     func synchronize() throws(StoreError) { try synchronize(upTo: tail.end, isSaver: false) }
 
-    /// Waits until all records appended so far are on the device, whatever the durability, and regardless of earlier failures:
-    /// the callers that appended those records were told.
+    /// Waits until all records appended so far are on the device, under either durability and also after a failed wait: the
+    /// callers that appended those records got its error.
     func synchronizeAlways() throws(StoreError) { try synchronize(upTo: nil, isSaver: false, always: true) }
 
     private func synchronize(upTo end: RecordPlace?, isSaver: Bool, always: Bool = false) throws(StoreError) {
@@ -85,7 +85,7 @@ final class GroupCommit: Sendable {
             try latest.segment.file.synchronizeData()
         } catch {
             // The system may drop data that it could not write, so a retry would prove nothing. That may include
-            // records that were appended meanwhile.
+            // records that were appended during the wait.
             throw fail(error, in: latest.segment, upTo: tail.end)
         }
         let duration = DispatchTime.now().uptimeNanoseconds - start
@@ -100,9 +100,9 @@ final class GroupCommit: Sendable {
         commits.withLock { $0.firstUncovered = max($0.firstUncovered, number - min(number, 1)) }
     }
 
-    /// Waits until all segments before one are on the device, whatever the durability, and the names of all that there are.
+    /// Waits, under either durability, until all segments before one are on the device, and the names of all segments.
     ///
-    /// So a power failure can only take what was written to the last two segments.
+    /// So a power failure can take bytes of the last two segments only.
     func cover(before number: UInt32) throws(StoreError) {
         if commits.withLock({ $0.firstUncovered }) >= number { return }
         guard try takeTurn(upTo: nil, isSaver: false) else { return }
@@ -120,7 +120,7 @@ final class GroupCommit: Sendable {
         for number in max(first, 1)..<number {
             let found = Result { () throws(StoreError) in try segments.segment(number) }
             guard case .success(let segment) = found else { throw SystemError(number: EIO) }
-            // One that was given up needs no wait.
+            // A segment that was removed needs no wait.
             try segment?.file.synchronizeData()
         }
         try folder.root.synchronize()

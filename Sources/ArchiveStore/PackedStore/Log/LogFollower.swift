@@ -3,8 +3,8 @@ import Foundation
 /// Applies the records that other processes have appended to a log, and all records when the log is opened.
 ///
 /// Bytes that were once in a segment stay as they are, and a segment only becomes longer while it has its name. So records
-/// are read once. Bytes behind the last record may be one that is being written, or the rest of a process that was killed:
-/// the next one that changes the log begins another segment then, whose header tells where the records end.
+/// are read once. Bytes after the last record may be one that is being written, or a part of one whose writer was killed:
+/// the next process that changes the log begins another segment then, whose header says where the records end.
 struct LogFollower: Sendable {
     private let segments: SegmentTable
     private let tail: LogTail
@@ -117,7 +117,7 @@ struct LogFollower: Sendable {
             // Wherever the scan ends, so that no record is applied twice.
             defer { tail.set(current.segment, end: scanner.offset) }
             while !log.chain.isSealed, let step = try scanner.next() {
-                // What a power failure took is no damage.
+                // Bytes that a power failure took are no damage.
                 if mayLackBytes, case .damage = step { continue }
                 try take(step, in: &log)
             }
@@ -140,7 +140,7 @@ struct LogFollower: Sendable {
         return false
     }
 
-    /// The next segment; `nil` if there is none yet.
+    /// The next segment; `nil` until it is begun.
     private func successor(of segment: Segment, isSealed: Bool = false) throws(StoreError) -> Segment? {
         let number = segment.number + 1
         if let next = try segments.segment(number) { return next }
@@ -155,7 +155,7 @@ struct LogFollower: Sendable {
         }
         // It may have been begun just now.
         if let next = try segments.segment(number) { return next }
-        // Other processes gave up the next segment before this one saw it: its records are unknown.
+        // Other processes removed the next segment before this process saw it: its records are unknown.
         throw status.stale()
     }
 

@@ -11,7 +11,7 @@ extension LogState {
     /// Appends a removal. On a full volume without room in the margin, gives up segments for it: dead records of any, or the first
     /// entries of a store with limits; or takes a part of the reserve.
     ///
-    /// - Parameter evictions: Gets the entries that were given up.
+    /// - Parameter evictions: Gets the entries that were evicted.
     mutating func appendRemoval(
         _ removal: inout RecordDraft,
         evictions: inout Evictions

@@ -10,7 +10,7 @@ struct SegmentChain: Sendable {
     private(set) var firstLiveSegment: UInt32 = 0
     /// Whether the tail has its seal and the next segment does not exist yet.
     var isSealed = false
-    /// Whether other bytes are behind the tail's last record. Nothing is appended there: the next record begins a segment.
+    /// Whether other bytes follow the tail's last record. Nothing is appended there: the next record begins a segment.
     var isUnclean = false
     /// Files of segments before the first one that still exist; the next one to remove is the last.
     private var orphanedSegments: [UInt32]

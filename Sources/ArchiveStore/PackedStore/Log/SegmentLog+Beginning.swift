@@ -27,7 +27,7 @@ extension SegmentLog {
     /// The records of the tail end where the header of the next segment says. Other bytes may follow there: see
     /// ``sealUnclean(_:)``.
     ///
-    /// - Parameter givesUpOthers: whether all segments before it are given up.
+    /// - Parameter givesUpOthers: Whether the segment is the first live one, so that all before it are removed.
     @discardableResult
     mutating func beginSegment(
         dictionary: PresetDictionary?,
@@ -101,7 +101,7 @@ extension SegmentLog {
         folder.root.layer.world?.randomNumber() ?? .random(in: .min ... .max)
     }
 
-    /// Appends a seal behind bytes that are no record, for processes to which the segment seems to end there: these bytes may
+    /// Appends a seal after bytes that are no record, for processes to which the segment seems to end there: these bytes may
     /// have been damaged since. It describes no record before it.
     ///
     /// No process takes a record for whole whose bytes are not all there. Behind that nothing may be written, which would
@@ -130,6 +130,7 @@ extension SegmentLog {
         try write(seal.content, to: tail, usesMargin: true)
         if keepsMargin {
             bestEffort("the margin keeps its blocks until the segment goes") { () throws(SystemError) in
+                // Its length stays: only the blocks after its end are released.
                 try tail.segment.file.truncate(to: tail.end + seal.byteCount)
             }
         }

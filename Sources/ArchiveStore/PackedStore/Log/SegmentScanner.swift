@@ -12,7 +12,7 @@ struct SegmentScanner {
     private(set) var offset: Int
     private(set) var end: Int
 
-    /// Whether entries are passed over whose payloads are not the ones that were written.
+    /// Whether entries with damaged payloads are passed over.
     var verifiesPayloads = false
 
     private static let chunk = 1 << 18

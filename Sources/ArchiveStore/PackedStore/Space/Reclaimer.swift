@@ -131,7 +131,7 @@ struct Reclaimer: Sendable {
         if waitsForDevice(log) { try commits.synchronizeAlways() }
     }
 
-    /// Whether what replaces the entries of a segment must be on the device before it is given up. Only a store with limits, in
+    /// Whether the moved entries of a segment must be on the device before the segment is removed. Only a store with limits, in
     /// which nothing was saved under `.power`, may lose entries that were moved in a power failure.
     private func waitsForDevice(_ log: SegmentLog) -> Bool { log.isDurable || !log.settings.isLimited }
 

@@ -11,7 +11,7 @@ struct SpaceBudget: Sendable {
         return carriedByteLimit(of: log) + 2 * Record.largestFieldsByteCount + headerByteCount
     }
 
-    /// The most bytes of one segment's entries in use that are written again when it is given up: all of them, but where segments
+    /// The most bytes of one segment's entries in use that are written again when it is reclaimed: all of them, but where segments
     /// are short, since room for as many is kept free.
     func carriedByteLimit(of log: SegmentLog) -> Int {
         let size = log.segmentByteCount

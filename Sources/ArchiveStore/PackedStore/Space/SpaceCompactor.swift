@@ -5,7 +5,7 @@ struct SpaceCompactor: Sendable {
     private let root: Directory
     private let reader: RecordReader
     private let reserve: ReserveFile
-    /// Dead bytes in allocated blocks, of all segments after each was last given up to free space.
+    /// Dead bytes in allocated blocks, of all segments after each was last reclaimed to free space.
     private var compactedByteCount = 0
     /// Free bytes, the reserve included, and dead bytes when the last attempt to give up a segment found no room.
     private var failure: (room: Int, dead: Int)?

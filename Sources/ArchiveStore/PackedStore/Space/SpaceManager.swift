@@ -96,7 +96,7 @@ final class SpaceManager: Sendable {
 
     // MARK: Headroom
 
-    /// The most segments that are given up in one run: as many as a log with a limit has, so that a run may pass all entries.
+    /// The most segments that are reclaimed in one run: as many as a log with a limit has, so that a run may pass all entries.
     /// A save's own is shorter; upkeep is ahead of it mostly.
     private enum Run {
         static let ofUpkeep = 32
@@ -144,12 +144,12 @@ final class SpaceManager: Sendable {
         }
     }
 
-    /// Gives up the first segment again and again, each with its own turn of the lock, so that memory can be asked before
+    /// Reclaims the first segment again and again, each with its own turn of the lock, so that memory can be asked before
     /// which of its entries are in use.
     ///
     /// - Parameters:
     ///   - now: In seconds since 2001-01-01 UTC; `nil`: when an entry was saved last.
-    ///   - evictions: Gets the entries that are given up. Those of upkeep are reported after each segment.
+    ///   - evictions: Gets the evicted entries. Those of upkeep are reported after each segment.
     ///   - policy: Which entries to keep; `nil` where there is room enough.
     private func giveUpSegments(
         most: Int,
