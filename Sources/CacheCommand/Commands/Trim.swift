@@ -37,13 +37,13 @@ struct Trim: Subcommand {
 struct TrimSummary: Sendable, Equatable {
     /// Expired entries that were removed.
     var expiredCount: Int?
-    /// Fresh entries that were given up.
+    /// Fresh entries that were evicted.
     var evictedCount: Int?
 
     /// For people, in one line.
     var prose: String {
         let expired = expiredCount.map { "\(CountText($0, "expired entry", plural: "expired entries")) removed" }
-        let evicted = evictedCount.map { "\(CountText($0)) others given up" }
+        let evicted = evictedCount.map { "\(CountText($0)) others evicted" }
         return [expired, evicted].compactMap(\.self).joined(separator: ", ")
     }
 

@@ -180,7 +180,7 @@ struct WarmSummary: Sendable, Equatable {
     var invalid = 0
     /// Records that could not be saved.
     var failed = 0
-    /// Entries that were given up for the limit, among them such as were there before.
+    /// Entries that were evicted for the limit, also those that were there before.
     var evicted = 0
     var elapsed = Duration.zero
     /// The signal that ended it early, if one did.
@@ -197,7 +197,7 @@ struct WarmSummary: Sendable, Equatable {
             "\(CountText(read, "record", plural: "records")) read, \(CountText(saved)) \(isDryRun ? "valid" : "saved"), "
             + (present > 0 ? "\(CountText(present)) there already, " : "") + "\(CountText(invalid)) invalid"
             + (failed > 0 ? ", \(CountText(failed)) failed" : "")
-            + (evicted > 0 ? ", \(CountText(evicted)) given up for the limit" : "")
+            + (evicted > 0 ? ", \(CountText(evicted)) evicted for the limit" : "")
         let time = "\(DecimalText(elapsed.inSeconds, fractionDigits: 2)) s (\(CountText(Int(rate)))/s)"
         return "\(counts), in \(time)\(signal == nil ? "" : ", interrupted")"
     }

@@ -68,7 +68,7 @@ struct CommandRunTests {
         let run = ToolRun(["trim", "--max-size", "6K"] + cache, on: backend)
         #expect(run.status == .success)
         #expect(backend.saved.count == 4)
-        #expect(run.output.text == "0 expired entries removed, \(all - 4) others given up\n")
+        #expect(run.output.text == "0 expired entries removed, \(all - 4) others evicted\n")
         let json = ToolRun(["trim", "--max-size", "0", "--json"] + cache, on: backend)
         #expect(json.output.text == #"{"expired":0,"evicted":4}"# + "\n")
         #expect(ToolRun(["trim"] + cache, on: backend).status == .usage)

@@ -14,7 +14,7 @@ struct WarmedCacheTests {
 
     private func lines(_ numbers: ClosedRange<Int>) -> String { numbers.map { #"{"id":\#($0)}"# + "\n" }.joined() }
 
-    @Test("Entries that a limit made the cache give up are told", arguments: ["packed", "files"])
+    @Test("Entries that are evicted for a limit are counted", arguments: ["packed", "files"])
     func evicted(layout: String) throws {
         func warm(_ words: String...) -> ToolRun {
             let all = ["warm", "-", "--key", "id", "--layout", layout] + words + cache.options
@@ -24,11 +24,11 @@ struct WarmedCacheTests {
         #expect(prose.status == .success)
         let left = try cache.contents().count
         #expect(left < 500)
-        let counted = "500 records read, 500 saved, 0 invalid, \(500 - left) given up for the limit, in "
+        let counted = "500 records read, 500 saved, 0 invalid, \(500 - left) evicted for the limit, in "
         #expect(prose.errors.text.hasPrefix(counted), "\(prose.errors.text)")
         let json = warm("--max-size", "8K", "--json").output.text
         let number = try #require(json.firstMatch(of: /"evicted":([0-9]+)/)).1
-        #expect(Int(number) ?? 0 >= 400 && !warm().errors.text.contains("given up"), "\(json)")
+        #expect(Int(number) ?? 0 >= 400 && !warm().errors.text.contains("evicted"), "\(json)")
         #expect(warm("--json").output.text.contains(#""evicted":0,"#))
     }
 
