@@ -138,7 +138,7 @@ def check(name, command, folder):
         shell.read(0.15 * patience)
         shell.send("\t")
         if isinstance(expected, list):
-            # Both are listed; then the line is given up.
+            # Both are listed; then the line is left.
             end = time.monotonic() + 5
             shell.read(0.7 * patience)
             shell.send("\t")

@@ -118,7 +118,7 @@ package protocol ArchiveStore: Sendable {
     @discardableResult
     func removeDamagedEntries() throws(StoreError) -> Int
 
-    /// Gives up entries, the least useful first, until all together take no more than so many bytes.
+    /// Evicts entries, the least useful first, until all together take no more than so many bytes.
     ///
     /// - Parameter removed: is given each entry after its removal.
     func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError)
@@ -272,7 +272,7 @@ extension ArchiveStore {
         try removeAll(tagged: tag, removing: { _ in }, removed: removed)
     }
 
-    /// Gives up the oldest entries.
+    /// Evicts the oldest entries.
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
         var entries: [EntryInformation] = []
         try forEachEntry { result in
@@ -322,7 +322,7 @@ extension ArchiveStore {
         return state
     }
 
-    /// Ignores the user: for stores that give up nothing on their own.
+    /// Ignores the user: for stores that evict nothing on their own.
     package func setUser(_ user: any StoreUser) {}
 
     package func digest(of key: String) -> KeyDigest {

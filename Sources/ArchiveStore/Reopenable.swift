@@ -1,32 +1,57 @@
 import Foundation
+import Synchronization
 
-/// The one thing that a store has open at its path, such as a log: opened anew when it is gone from there, and given to
-/// no caller once the store is closed.
-struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
+/// The one thing that a store has open at its path, such as a log: opened anew when it is gone from there, closed for as
+/// long as nobody uses it where descriptors are short, and given to no caller once the store is closed.
+final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
+    /// `nil` while it is suspended, and once the store is closed.
     private let opened: RankedMutex<Handle?>
     private let usage = StoreUsage()
+    private let wasUsed = Atomic<Bool>(true)
+    /// Handles that are being opened, or closed by ``suspend()``: closing the store waits for them.
+    private let changeCount = Atomic<Int>(0)
+    private let pool: DescriptorPool?
+    let descriptorCount: Int
     private let open: @Sendable (_ create: Bool) throws(StoreError) -> Handle
+    private let finish: @Sendable (Handle) -> Void
+    private let willSuspend: @Sendable (Handle) -> Void
 
     /// Opens the handle.
     ///
     /// - Parameters:
     ///   - create: whether it is made if it is missing.
+    ///   - pool: the pool that may suspend it; `nil`: it stays open.
+    ///   - descriptorCount: about how many descriptors an open handle has.
     ///   - rank: the place of the handle's lock among the store's, no other one of which is taken under it.
+    ///   - finish: runs before the store is closed.
+    ///   - willSuspend: runs before the handle is suspended, and while no call uses it.
+    ///   - open: opens the handle, also after it was suspended.
     init(
         create: Bool,
+        pool: DescriptorPool?,
+        descriptorCount: Int,
         rank: @autoclosure () -> LockRank,
+        finish: @escaping @Sendable (Handle) -> Void,
+        willSuspend: @escaping @Sendable (Handle) -> Void,
         _ open: @escaping @Sendable (_ create: Bool) throws(StoreError) -> Handle
     ) throws(StoreError) {
+        self.pool = pool
+        self.descriptorCount = descriptorCount
+        self.finish = finish
+        self.willSuspend = willSuspend
         let open: @Sendable (Bool) throws(StoreError) -> Handle = { create throws(StoreError) in
-            try Self.open(create: create, open)
+            try Self.open(create: create, pool, open)
         }
-        opened = RankedMutex(try open(create), rank: rank())
         self.open = open
+        opened = RankedMutex(try open(create), rank: rank())
+        pool?.add(self)
     }
 
-    /// Opens the handle, and makes it once more where its files were removed in the middle of that.
+    /// Opens the handle, and once more where its files were removed in the middle of that, or another store has to give
+    /// its descriptors back first.
     private static func open(
         create: Bool,
+        _ pool: DescriptorPool?,
         _ open: (_ create: Bool) throws(StoreError) -> Handle
     ) throws(StoreError) -> Handle {
         var attempts = 0
@@ -34,6 +59,7 @@ struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
             do throws(StoreError) {
                 return try open(create)
             } catch {
+                if error.isOutOfDescriptors, let pool, pool.suspendOne() { continue }
                 attempts += 1
                 guard create, error.isMissingFile, attempts < mostAttempts else { throw error }
             }
@@ -45,30 +71,61 @@ struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
     /// Whether the store is open, in the process that opened it.
     var isUsable: Bool { usage.isUsable }
 
-    /// The handle, also in a forked process; `nil` once the store is closed.
+    /// The handle, also in a forked process; `nil` while it is suspended, and once the store is closed.
     var handle: Handle? { opened.withLock { $0 } }
 
-    /// The handle.
+    /// The handle, which is opened again if it was suspended.
     ///
-    /// - Throws: `.closed` and `.forked`.
-    func current() throws(StoreError) -> Handle {
+    /// - Parameter create: whether it is made if it is missing then.
+    /// - Throws: `.closed` and `.forked`, and if it was suspended whatever opening it throws.
+    @inline(__always)
+    func current(create: Bool = false) throws(StoreError) -> Handle {
         try usage.check()
-        guard let handle else { throw usage.failure }
-        return handle
+        if !wasUsed.load(ordering: .relaxed) { wasUsed.store(true, ordering: .relaxed) }
+        if let handle { return handle }
+        return try resumed(create: create)
+    }
+
+    /// As ``current(create:)``; `nil` if it was suspended, and is gone from the store's path.
+    @inline(__always)
+    func currentIfPresent() throws(StoreError) -> Handle? {
+        do throws(StoreError) {
+            return try current()
+        } catch {
+            if error.isMissingFile { return nil }
+            throw error
+        }
+    }
+
+    private func resumed(create: Bool) throws(StoreError) -> Handle {
+        try change { () throws(StoreError) in
+            let fresh = try open(create)
+            let (handle, isFirst) = try opened.withLock { opened throws(StoreError) -> (Handle, Bool) in
+                // Another caller was first.
+                if let opened { return (opened, false) }
+                try usage.check()
+                opened = fresh
+                return (fresh, true)
+            }
+            if isFirst { pool?.add(self) }
+            return handle
+        }
     }
 
     /// Opens the handle anew, unless another caller has done so since `stale` was the current one.
     ///
     /// - Parameter onLoss: is told that the former entries are gone, also if there is nothing to open.
     func reopen(_ stale: Handle, create: Bool, onLoss: () -> Void) throws(StoreError) {
-        if try current() !== stale { return }
+        if try current(create: create) !== stale { return }
         defer { onLoss() }
-        let fresh = try open(create)
-        let former = opened.withLock { opened in
-            defer { if opened === stale { opened = fresh } }
-            return opened
+        try change { () throws(StoreError) in
+            let fresh = try open(create)
+            let former = opened.withLock { opened in
+                defer { if opened === stale { opened = fresh } }
+                return opened
+            }
+            _ = consume former
         }
-        _ = consume former
     }
 
     /// As ``reopen(_:create:onLoss:)`` without making anything; returns whether there was something to open.
@@ -94,7 +151,7 @@ struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
     ) throws(StoreError) -> Result {
         var attempts = 0
         while true {
-            let handle = try current()
+            let handle = try current(create: true)
             // Closing the store waits until the last reference is released.
             defer { withExtendedLifetime(handle) {} }
             do throws(StoreError) {
@@ -107,15 +164,55 @@ struct Reopenable<Handle: AnyObject & Sendable>: ~Copyable, Sendable {
         }
     }
 
-    /// Closes the store: runs `finish` with the handle, and waits until no call uses it; a second time, does nothing.
+    /// Runs `body` while closing the store waits.
+    private func change<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        changeCount.add(1, ordering: .sequentiallyConsistent)
+        defer { changeCount.subtract(1, ordering: .sequentiallyConsistent) }
+        return try body()
+    }
+
+    // MARK: Descriptors
+
+    /// Implementation of ``DescriptorHolder``.
+    func takeUse() -> Bool { wasUsed.exchange(false, ordering: .relaxed) }
+
+    /// Implementation of ``DescriptorHolder``: a call that comes while this closes the former handle opens another one, as
+    /// another process would.
+    func suspend() -> Bool {
+        changeCount.add(1, ordering: .sequentiallyConsistent)
+        defer { changeCount.subtract(1, ordering: .sequentiallyConsistent) }
+        var isInUse = false
+        let former = opened.withLock { opened -> Handle? in
+            guard opened != nil else { return nil }
+            // Callers get their references under this lock.
+            isInUse = !isKnownUniquelyReferenced(&opened)
+            return isInUse ? nil : opened.take()
+        }
+        if let former { willSuspend(former) }
+        return !isInUse
+    }
+
+    // MARK: Closing
+
+    /// Closes the store, and waits until no call uses it; a second time, does nothing.
     ///
     /// - Parameter finishUpkeep: waits for the store's work in the background, which finds the handle still open.
     /// - Throws: `.forked`.
-    func close(after finishUpkeep: () -> Void, finish: (Handle) -> Void) throws(StoreError) {
+    func close(after finishUpkeep: () -> Void) throws(StoreError) {
         guard try usage.close() else { return }
         finishUpkeep()
-        guard var handle = opened.withLock({ $0.take() }) else { return }
-        finish(handle)
-        while !isKnownUniquelyReferenced(&handle) { usleep(100) }
+        if var handle = opened.withLock({ $0.take() }) {
+            finish(handle)
+            while !isKnownUniquelyReferenced(&handle) { usleep(100) }
+        }
+        while changeCount.load(ordering: .sequentiallyConsistent) > 0 { usleep(100) }
+        pool?.remove(self)
+    }
+
+    /// Closes the store when its last reference goes, so that no call uses it.
+    func abandon() {
+        guard isUsable else { return }
+        pool?.remove(self)
+        if let handle { finish(handle) }
     }
 }

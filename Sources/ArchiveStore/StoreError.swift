@@ -90,7 +90,7 @@ extension StoreError {
         return StoreError(.tooLarge, action: "saving an archive", reason: reason)
     }
 
-    /// A save would leave less of the volume free than the settings say, and no entry is left to give up for it.
+    /// A save would leave less of the volume free than the settings say, and no entry is left to evict for it.
     static func volumeKeptFree(_ byteCount: Int, path: String) -> StoreError {
         let reason = "the cache leaves \(ShownByteCount(byteCount)) of the volume free (minimumFreeSpace)"
         return StoreError(.io, path: path, action: "saving an archive", reason: reason, errorNumber: ENOSPC)

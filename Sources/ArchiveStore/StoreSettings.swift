@@ -24,7 +24,7 @@ package struct StoreSettings: Sendable {
 
     package init() {}
 
-    /// Whether entries may have to be given up.
+    /// Whether entries may have to be evicted.
     var isLimited: Bool { byteLimit != nil || countLimit != nil || minimumFreeByteCount > 0 }
 
     /// Whether a saved entry must be on the device before the save returns.
@@ -50,12 +50,12 @@ package struct StoreSettings: Sendable {
 /// A store's user: answers its questions and is told of its changes. Called on any thread, without a lock held unless
 /// said.
 package protocol StoreUser: AnyObject, Sendable {
-    /// Whether an entry is in use elsewhere, in memory say, and should not be given up before other entries.
+    /// Whether an entry is in use elsewhere, in memory say, and should not be evicted before other entries.
     func isInUse(_ key: String) -> Bool
     /// How often an entry was used elsewhere since this was last asked, and counts from 0 again. Called under the
     /// store's lock, so it must not call the store.
     func takeUses(of key: String) -> UInt8
-    /// An entry was given up to make room.
+    /// An entry was evicted to make room.
     func didEvict(_ entry: EntryInformation)
     /// An entry that had expired was removed to make room.
     func didExpire(_ entry: EntryInformation)

@@ -4,7 +4,7 @@ enum Queue: UInt32 {
     case main
 }
 
-/// The queue that an entry is in, or was given up from, and how it was used, in four bytes.
+/// The queue that an entry is in, or was evicted from, and how it was used, in four bytes.
 struct EntryState {
     private static var queueShift: UInt32 { 31 }
 

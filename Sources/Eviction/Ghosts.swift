@@ -1,4 +1,4 @@
-/// The record of an entry that was given up lately, in 16 bytes.
+/// The record of an entry that was evicted lately, in 16 bytes.
 struct Ghost {
     /// A part of its key's hash: two keys that share it lead to a wrong guess at most.
     fileprivate let tag: UInt32
@@ -17,7 +17,7 @@ struct Ghost {
     fileprivate static func tag(_ hash: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: hash >> 20) }
 }
 
-/// The ghosts of entries that were given up lately, in that order, found by hash.
+/// The ghosts of entries that were evicted lately, in that order, found by hash.
 ///
 /// A ring, in which the ghosts of each bucket of hashes are a list, and the places of the lists' first ones. A ghost that
 /// was taken leaves its place unused until it would be the oldest. With its bucket, and the places by which the ring

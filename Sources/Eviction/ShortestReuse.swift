@@ -13,7 +13,7 @@
 /// memory thus leaves the main queue as it is, and hits there in each round. An entry that was idle for 24 insertions for
 /// each entry in memory gives way to any other.
 ///
-/// The ghosts decide which share of memory the small queue has. A key that comes back soon after it was given up
+/// The ghosts decide which share of memory the small queue has. A key that comes back soon after it was evicted
 /// would have been a hit, had the small queue been a little longer: each place more gives one divided by the
 /// length that was missing. One that comes back after a longer distance would be a hit once in each such distance,
 /// had it a place in the main queue. The share moves by the difference of the two, so that it comes to rest where
@@ -63,7 +63,7 @@ package struct ShortestReuse: EvictionPolicy {
     /// How many ghosts there are for each entry.
     private static var ghostsPerEntry: Int { 4 }
     private static var shares: ClosedRange<Double> { 0.005...0.9 }
-    /// The largest share of memory that may have been missing for an entry to count as given up too soon.
+    /// The largest share of memory that may have been missing for an entry to count as evicted too soon.
     private static var nearShare: Double { 0.2 }
     /// A key that was used so often does not make the small queue longer.
     private static var usesOfMain: UInt8 { 24 }
@@ -187,7 +187,7 @@ package struct ShortestReuse: EvictionPolicy {
         main.count > countLimit - smallCount || main.cost > costLimit - smallCost
     }
 
-    /// - Parameter age: the number of entries that were given up since, and one.
+    /// - Parameter age: the number of entries that were evicted since, and one.
     private mutating func adjustShare(to ghost: Ghost, age: Int) {
         let near = max(1, Double(count) * Self.nearShare)
         let pace = 0.5 * min(1, Double(count) / fewEntries)

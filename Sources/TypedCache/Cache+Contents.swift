@@ -162,18 +162,18 @@ extension Cache {
         return try await core.queues.runThrowing { () throws(CacheError) in try core.removeExpired() }
     }
 
-    /// Gives up the least useful entries on disk, until those that are left take no more than so many bytes.
+    /// Evicts the least useful entries on disk, until those that are left take no more than so many bytes.
     ///
     /// Index and journal are not counted, see ``DiskSettings/byteLimit``. Blocks on disk I/O.
     ///
-    /// - Returns: how many were given up.
+    /// - Returns: how many were evicted.
     /// - Throws: ``CacheError`` with code `.io`; more may be left then.
     @discardableResult
     public func trimDisk(toBytes limit: ByteCount) throws(CacheError) -> Int {
         try core.trimDisk(toByteCount: limit.bytes)
     }
 
-    /// Gives up the least useful entries on disk, until those that are left take no more than so many bytes.
+    /// Evicts the least useful entries on disk, until those that are left take no more than so many bytes.
     ///
     /// Suspends while they are removed. All else is as for the synchronous twin.
     @discardableResult

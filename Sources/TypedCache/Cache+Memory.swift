@@ -7,13 +7,13 @@ extension Cache {
     /// How many bytes the entries on disk take together, as ``DiskSettings/byteLimit`` counts them; `nil` if it is not
     /// known without reading the disk.
     ///
-    /// Of a packed cache: its segments, with the removed entries in them whose room was not given up yet. Of a cache of
+    /// Of a packed cache: its segments, with the removed entries in them whose room was not dropped yet. Of a cache of
     /// files: the entries' files, which are counted only where the cache has a limit, from its first save on. Of a
     /// shared cache: the copies that it keeps on this disk. `nil` as well for a cache without a disk. Changes by other
     /// processes count once this process has learned of them. Does no disk I/O, and may wait for a save of this process.
     public var diskSize: ByteCount? { core.knownDiskSize.map { .bytes($0.byteCount) } }
 
-    /// Gives up the least useful entries in memory, until those that are left take no more than `limit`.
+    /// Evicts the least useful entries in memory, until those that are left take no more than `limit`.
     ///
     /// They stay on disk, and are counted in ``CacheStatistics/memoryEvictions``. Values that memory alone has are
     /// gone: those that the disk refused, and all of a cache that has no disk. The limits of memory stay as they are:
@@ -32,7 +32,7 @@ extension Cache {
     /// - Complexity: O(*n*) in the number of entries that go, on average.
     public func trimMemory(toBytes limit: ByteCount) { core.trim(toCount: .max, cost: limit.bytes) }
 
-    /// Gives up the least useful entries in memory, until no more than so many are left.
+    /// Evicts the least useful entries in memory, until no more than so many are left.
     ///
     /// All else is as for ``trimMemory(toBytes:)``.
     ///

@@ -23,9 +23,9 @@ public struct CacheStatistics: Sendable, Hashable {
     public internal(set) var saves: Int
     /// Entries found expired, and removed.
     public internal(set) var expirations: Int
-    /// Entries that memory gave up to make room; they stay on disk, where there is one.
+    /// Entries that memory evicted to make room; they stay on disk, where there is one.
     public internal(set) var memoryEvictions: Int
-    /// Entries that were given up on disk to make room.
+    /// Entries that were evicted on disk to make room.
     public internal(set) var diskEvictions: Int
     /// Entries removed by a call, by key, by tag or by a condition, and those removed because a save for their key
     /// failed.

@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    /// A segment with a damaged header needs the dictionary of one that is given up before it; also for a process that opens the
+    /// A segment with a damaged header needs the dictionary of one that is dropped before it; also for a process that opens the
     /// store after that, where the header of no segment has it any more.
     @Test func aDamagedHeaderOutlivesTheSegmentsBeforeIt() throws {
         try withTemporaryDirectory(inMemory: true) { path in
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    /// Gives up the segments before one, and keeps their entries.
+    /// Drops the segments before one, and keeps their entries.
     private static func giveUpSegments(of store: PackedStore, before number: UInt32) throws {
         try store.current.lock.withExclusiveLog { state throws(StoreError) in
             var evictions = Evictions()

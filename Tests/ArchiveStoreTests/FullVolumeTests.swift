@@ -4,7 +4,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// A volume turns out to be full, or a user's quota on it: a store with a limit gives up old entries for new ones.
+/// A volume turns out to be full, or a user's quota on it: a store with a limit evicts old entries for new ones.
 @Suite struct FullVolumeTests {
     @Test(arguments: [StoreKind.packed, .file], [ENOSPC, EDQUOT])
     func aStoreWithALimitMakesRoom(_ kind: StoreKind, _ number: Int32) throws {

@@ -262,7 +262,7 @@ import Testing
     /// limited and the clock decides on the evicted ones.
     @Test(arguments: Layout.allCases, [nil, 40])
     func aBatchLeavesTheEntriesOfSingleSaves(_ layout: Layout, _ countLimit: Int?) throws {
-        // A store of files gives up entries by a journal, which takes the uses of a batch together.
+        // A store of files evicts entries by a journal, which takes the uses of a batch together.
         if layout == .files, countLimit != nil { return }
         for seed in isLongRun ? seeds(0..<100) : 0..<2 {
             try withTemporaryDirectory(inMemory: true) { directory in

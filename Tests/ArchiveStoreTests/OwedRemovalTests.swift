@@ -130,7 +130,7 @@ import Testing
 
     // MARK: Floors
 
-    /// A store that gives up the first segment, and finds no room for the floor that says so.
+    /// A store that drops the first segment, and finds no room for the floor that says so.
     struct GivenUpSegment {
         /// Open all the time; `other` has read an entry of the segment.
         let (first, other): (PackedStore, PackedStore)

@@ -26,7 +26,7 @@ import Testing
         // The short run tries an eighth of the calls, a sixteenth in the usages that differ from the first one in details.
         let step = isLongRun ? 1 : usage == .cold ? 8 : 16
         for index in stride(from: 0, to: count, by: step) {
-            // A full volume has stores with limits give up entries.
+            // A full volume has stores with limits evict entries.
             let once = usage == .cold ? [EIO, ENOSPC, EACCES, EMFILE, EINTR] : [EIO, EINTR]
             let numbers = usage == .narrow || usage == .cold ? once : once + [ENOSPC]
             let lasting = usage == .cold ? [EIO, EROFS] : usage == .narrow ? [EIO] : [ENOSPC]

@@ -16,6 +16,8 @@ do {
         try Worker(settings).serve()
     case .models(let worker):
         try await worker.run()
+    case .many(let many):
+        try many.run()
     case .fork(let forking):
         try forking.run()
     case .torture(let options):

@@ -16,7 +16,7 @@ import Testing
             return entries[key]?.value
         }
 
-        /// - Returns: the keys that were given up, or the key itself if it was refused.
+        /// - Returns: the keys that were evicted, or the key itself if it was refused.
         mutating func insert(_ value: Int, forKey key: Int, cost: Int = 1) throws -> [Int] {
             remove(forKey: key)
             let entry = TestEntry(value, key: key)
@@ -82,7 +82,7 @@ import Testing
             }
             #expect(tier.policy.count <= countLimit, "seed \(seed), step \(step)")
             #expect(tier.policy.cost <= costLimit, "seed \(seed), step \(step)")
-            // Nothing is lost, and nothing is held that was given up.
+            // Nothing is lost, and nothing is held that was evicted.
             #expect(tier.policy.count == tier.entries.count, "seed \(seed), step \(step)")
             let held = tier.entries.keys.reduce(0) { $0 + (costs[$1] ?? 0) }
             #expect(tier.policy.cost == held, "seed \(seed), step \(step)")

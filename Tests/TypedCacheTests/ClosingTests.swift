@@ -177,17 +177,33 @@ import Testing
     @Test(arguments: [DiskSettings.Layout.packed, .files], variants([nil, 1 << 20] as [Int?], at: 1))
     func forkedProcessesOpenTheirOwn(layout: DiskSettings.Layout, limit: Int?) throws {
         for _ in 0..<(isLongRun ? 3 : 1) {
-            let process = Process()
-            process.executableURL = try ProcessTests.executable
-            process.arguments = ["fork", "--directory", directory.url.path, "--layout", layout.rawValue]
-            if let limit { process.arguments? += ["--behind", "\(limit)"] }
-            let output = Pipe.make()
-            process.standardError = output
-            try process.start()
-            process.waitUntilExit()
-            let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            #expect(process.terminationStatus == 0, "\(text)")
+            let behind = limit.map { ["--behind", "\($0)"] } ?? []
+            try expectNoFault(["fork", "--directory", directory.url.path, "--layout", layout.rawValue] + behind)
             try FileManager.default.removeItem(at: directory.url)
         }
+    }
+
+    // MARK: Descriptors
+
+    /// A process has many more caches than descriptors, 256 of them.
+    @Test(arguments: [DiskSettings.Layout.packed, .files])
+    func manyCachesShareFewDescriptors(layout: DiskSettings.Layout) throws {
+        let count = isLongRun ? 1_000 : 150
+        try expectNoFault([
+            "many", "--directory", directory.url.path, "--layout", layout.rawValue, "--count", "\(count)",
+        ])
+    }
+
+    /// Runs a worker that ends with 0 unless it finds a fault.
+    private func expectNoFault(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = try ProcessTests.executable
+        process.arguments = arguments
+        let output = Pipe.make()
+        process.standardError = output
+        try process.start()
+        process.waitUntilExit()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(process.terminationStatus == 0, "\(text)")
     }
 }

@@ -66,7 +66,7 @@ extension FileStore {
         let results = keys.map { text in
             Result { () throws(StoreError) -> Change<Bool> in
                 let key = try StoreKey(text)
-                let directory = try current()
+                guard let directory = try currentIfPresent() else { return Change(outcome: false, folder: nil) }
                 var changed: Int?
                 let isRemoved = try withChain(of: naming(key)) { chain, shard throws(StoreError) in
                     let folder = chain.reader.directory

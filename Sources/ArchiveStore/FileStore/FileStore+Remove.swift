@@ -71,7 +71,6 @@ extension FileStore {
             }
             try shard.wait(for: folder)
         }
-        let current = try current()
-        if try current.isCurrent() { try current.emptyQuarantine() }
+        try refreshed()?.emptyQuarantine()
     }
 }

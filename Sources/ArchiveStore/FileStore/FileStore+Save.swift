@@ -67,7 +67,7 @@ extension FileStore {
         }
     }
 
-    /// How many bytes are given up when the volume turns out to be full, besides twice the new file's length.
+    /// How many bytes are evicted when the volume turns out to be full, besides twice the new file's length.
     private static var spareByteCount: Int { 1 << 16 }
     /// How often a save makes room that other saves take away before it fails.
     private static var mostAttempts: Int { 10_000 }

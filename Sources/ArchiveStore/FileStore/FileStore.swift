@@ -27,7 +27,7 @@ package final class FileStore: ArchiveStore {
     /// The user to ask and tell.
     let user = Mutex(StoreUserReference())
     let sparing = Mutex(SparingAllowance())
-    /// The queue on which entries are given up before room is needed, and lists are written anew.
+    /// The queue on which entries are evicted before room is needed, and lists are written anew.
     let upkeep = DispatchQueue(label: "file-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
@@ -62,29 +62,37 @@ package final class FileStore: ArchiveStore {
         self.path = path
         self.settings = settings
         self.naming = naming
-        opened = try Reopenable(create: create, rank: Self.openedRank) { create throws(StoreError) in
+        opened = try Reopenable(
+            create: create,
+            pool: layer.pool,
+            descriptorCount: Self.descriptorCount,
+            rank: Self.openedRank,
+            finish: Self.finish,
+            willSuspend: Self.finish
+        ) { create throws(StoreError) in
             try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
         }
     }
 
-    deinit {
-        if opened.isUsable, let directory = opened.handle { Self.finish(directory) }
-    }
+    /// The directory, the journal, drafts and their lock, and what one save or fetch opens.
+    private static let descriptorCount = 7
+
+    deinit { opened.abandon() }
 
     /// Implementation: closes all open files and directories, which gives the locks back as well.
     package func close() throws(StoreError) {
-        try opened.close(after: { upkeep.sync {} }, finish: { Self.finish($0) })
+        try opened.close(after: { upkeep.sync {} })
     }
 
     /// Writes the uses and the records that the journal lacks, before the directory is closed.
-    private static func finish(_ directory: StoreDirectory) {
+    @Sendable private static func finish(_ directory: StoreDirectory) {
         directory.journal.flushUses()
         directory.journal.flushPending()
     }
 
     /// Nothing: no file has dead bytes.
     package func compact() throws(StoreError) -> Int {
-        _ = try current()
+        _ = try currentIfPresent()
         return 0
     }
 
@@ -96,14 +104,19 @@ package final class FileStore: ArchiveStore {
 
     // MARK: - The directory
 
-    /// - Throws: `.closed` and `.forked`.
-    func current() throws(StoreError) -> StoreDirectory { try opened.current() }
+    /// The open directory, made if it is missing by now.
+    ///
+    /// - Throws: `.closed`, `.forked`, and what opening a directory throws.
+    func current() throws(StoreError) -> StoreDirectory { try opened.current(create: true) }
+
+    /// The open directory; `nil` if it was suspended, and is gone from the store's path.
+    func currentIfPresent() throws(StoreError) -> StoreDirectory? { try opened.currentIfPresent() }
 
     private func tellOfLoss() { user.withLock { $0.user }?.didLoseEntries() }
 
     /// The directory that is at the store's path now; `nil` if there is none.
     func refreshed() throws(StoreError) -> StoreDirectory? {
-        let directory = try current()
+        guard let directory = try currentIfPresent() else { return nil }
         if try directory.isCurrent() { return directory }
         return try opened.reopenIfPresent(directory, onLoss: tellOfLoss) ? try current() : nil
     }
@@ -117,7 +130,7 @@ package final class FileStore: ArchiveStore {
     ) throws(StoreError) -> Result? {
         var attempts = 0
         while true {
-            let directory = try current()
+            guard let directory = try currentIfPresent() else { return nil }
             // Closing the store waits until the last reference is released.
             defer { withExtendedLifetime(directory) {} }
             let shard = directory.shards[name.shard]

@@ -33,14 +33,20 @@ struct FileLayer: Sendable {
         case done(Int)
     }
 
-    /// A test's part: its closure, and its time and chance. One reference, so that an open file is no larger for it.
+    /// A test's part: its closure, its time and chance, its pool. One reference, so that an open file is no larger for it.
     private final class Test: Sendable {
         let willCall: @Sendable (Call) -> Answer
         let world: (any SimulatedWorld)?
+        let pool: DescriptorPool?
 
-        init(_ willCall: @escaping @Sendable (Call) -> Answer, _ world: (any SimulatedWorld)?) {
+        init(
+            _ willCall: @escaping @Sendable (Call) -> Answer,
+            _ world: (any SimulatedWorld)?,
+            _ pool: DescriptorPool?
+        ) {
             self.willCall = willCall
             self.world = world
+            self.pool = pool
         }
     }
 
@@ -50,13 +56,23 @@ struct FileLayer: Sendable {
 
     /// - Parameters:
     ///   - world: the time and the chance of a simulation; `nil`: the system's.
+    ///   - pool: the pool of the test's stores; `nil`: they stay open.
     ///   - willCall: is asked before each call, on the thread that makes it.
-    init(world: (any SimulatedWorld)? = nil, _ willCall: @escaping @Sendable (Call) -> Answer) {
-        test = Test(willCall, world)
+    init(
+        world: (any SimulatedWorld)? = nil,
+        pool: DescriptorPool? = nil,
+        _ willCall: @escaping @Sendable (Call) -> Answer = { _ in .proceed }
+    ) {
+        test = Test(willCall, world, pool)
     }
 
     /// The simulation that the store is in; `nil` outside of one.
     var world: (any SimulatedWorld)? { test?.world }
+
+    /// The pool that may suspend stores of this layer; `nil`: they stay open.
+    var pool: DescriptorPool? {
+        if let test { test.pool } else { DescriptorPool.shared }
+    }
 
     /// Whether queues run by themselves: neither in a forked process nor in a simulation.
     var hasQueues: Bool { StoreUsage.hasQueues && world == nil }

@@ -195,9 +195,9 @@ package final class MemoryStore: ArchiveStore {
         for information in evict(toCount: .max, byteCount: byteCount) { removed(information) }
     }
 
-    /// Gives up the least useful archives, until at most `count` archives of `byteCount` bytes are left.
+    /// Evicts the least useful archives, until at most `count` archives of `byteCount` bytes are left.
     ///
-    /// - Returns: the information of the archives that were given up; the store's user is not told.
+    /// - Returns: the information of the archives that were evicted; the store's user is not told.
     package func evict(toCount count: Int, byteCount: Int) -> [EntryInformation] {
         let gone = state.withLock { state in
             var victims: [EvictionEntry] = []

@@ -6,7 +6,7 @@
 /// | `compaction`   | making room on a full volume, by one caller         | changes of the log, one after another       |
 /// | `directory`    | the directory's lock (`flock`): ``DirectoryLock``   | one change, by one thread of one process    |
 /// | `writer`       | ``LogState``: see ``LogLock``                       | records are read and appended, segments     |
-/// |                |                                                     | begun, given up and waited for              |
+/// |                |                                                     | begun, dropped and waited for               |
 /// | `indexPart`    | one of 256 tables of ``PackedIndex``                | one part at a time; it may be loaded        |
 /// | `indexSource`  | where parts are loaded from                         | no I/O                                      |
 /// | `commits`      | ``GroupCommit``: the records on the device          | no I/O; the leader waits for the device     |

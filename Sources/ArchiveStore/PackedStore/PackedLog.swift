@@ -27,12 +27,15 @@ final class PackedLog: Sendable {
     /// Opens the log in a directory.
     ///
     /// With a snapshot, this reads a few KiB of it and the records appended since; without one, all segments' records.
+    ///
+    /// - Parameter told: Up to where the store's user knows all changes; `nil`: of none.
     static func open(
         in folder: StoreFolder,
         settings: StoreSettings,
         user: PackedStoreUser,
         owedRemovals: OwedRemovals,
         trust: SnapshotTrust,
+        told: LogPosition?,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) -> PackedLog {
         var attempts = 0
@@ -46,11 +49,12 @@ final class PackedLog: Sendable {
                     owedRemovals: owedRemovals,
                     usesSnapshot: usesSnapshot,
                     onDamage: trust.lose,
+                    told: told,
                     hashing: hashing
                 )
                 return PackedLog(opened, in: folder, settings: settings, user: user, owedRemovals: owedRemovals)
             } catch {
-                // Segments were given up while they were read, or the snapshot and the records after it are not of one
+                // Segments were dropped while they were read, or the snapshot and the records after it are not of one
                 // log.
                 attempts += 1
                 guard error.isStale, attempts < mostAttempts else { throw error }
@@ -148,13 +152,13 @@ final class PackedLog: Sendable {
     func find(_ key: StoreKey, _ digest: KeyDigest) throws(StoreError) -> LocatedRecord? {
         let (found, gone) = try reader.lookUp(key, digest, extent: .whole)
         if gone == nil { return found }
-        // Moved to another segment, or given up, since the index was asked.
+        // Moved to another segment, or dropped, since the index was asked.
         return try lock.withWriterLock { state throws(StoreError) in
             try state.log.find(key, digest, extent: .whole)
         }
     }
 
-    /// Gives up all entries.
+    /// Removes all entries.
     func removeAll() throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
             // A former removal may be lost with the power.
@@ -167,6 +171,11 @@ final class PackedLog: Sendable {
     /// The hashes of keys that other processes changed since the last call; `nil` if any key may have changed.
     func takeChanges() throws(StoreError) -> Set<UInt64>? {
         try lock.withWriterLock { $0.log.index.takeChanges() }
+    }
+
+    /// Where the log is, if all changes were taken; `nil` if some were not.
+    var toldPosition: LogPosition? {
+        lock.withWriterLockOnly { $0.log.index.hasChanges ? nil : LogPosition(of: tail, $0.log.chain) }
     }
 
     /// Waits for no device and no other process.

@@ -48,7 +48,7 @@ extension PackedStore {
                 var archive: [UInt8]?
                 do throws(StoreError) {
                     guard let found = try log.reader.read(slot, .whole) else {
-                        // Its segment was given up meanwhile; the index has the entry's present place.
+                        // Its segment was dropped meanwhile; the index has the entry's present place.
                         try log.lock.catchUp()
                         add(log.index.slots(slot.hash))
                         continue

@@ -14,12 +14,15 @@ import Synchronization
 /// no other one. With ``StoreSettings/Durability/process``, a power failure may lose records that were written lately,
 /// by saves or where room was made.
 ///
-/// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Room is made by giving up the
-/// first segment: its live entries are written anew at the end. No more is written anew than is saved, so a byte that
+/// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Room is made by dropping the
+/// first segment: its live entries are written anew at the end. No more is written again than is saved, so a byte that
 /// is saved is written twice at most in the long run.
 ///
 /// If the directory is removed, or another one put in its place, fetches find nothing, or the entries that are there
 /// now, after 10 ms at the latest, and the next save makes the directory again.
+///
+/// Where a process has many stores open, those that were not used lately give their descriptors back until their next
+/// call, see ``DescriptorPool``.
 package final class PackedStore: ArchiveStore {
     package let settings: StoreSettings
     /// The absolute path of the store's directory.
@@ -65,7 +68,15 @@ package final class PackedStore: ArchiveStore {
         self.user = user
         let owedRemovals = OwedRemovals()
         let trust = SnapshotTrust()
-        opened = try Reopenable(create: create, rank: PackedLocks.opened) { create throws(StoreError) in
+        let suspended = SuspendedPosition()
+        opened = try Reopenable(
+            create: create,
+            pool: layer.pool,
+            descriptorCount: Self.descriptorCount,
+            rank: PackedLocks.opened,
+            finish: Self.finish,
+            willSuspend: suspended.set
+        ) { create throws(StoreError) in
             let folder = try StoreFolder(
                 path: path,
                 kind: .packed,
@@ -79,6 +90,7 @@ package final class PackedStore: ArchiveStore {
                 user: user,
                 owedRemovals: owedRemovals,
                 trust: trust,
+                told: suspended.take(),
                 hashing: hashing
             )
         }
@@ -86,13 +98,16 @@ package final class PackedStore: ArchiveStore {
         upkeep.start(layer) { [self] in current?.keepLimits() }
     }
 
-    deinit {
-        if opened.isUsable { current?.finish() }
-    }
+    /// The directory, the last segment, and what a save of a large archive and the index need.
+    private static let descriptorCount = 4
+
+    @Sendable private static func finish(_ log: PackedLog) { log.finish() }
+
+    deinit { opened.abandon() }
 
     /// Implementation: closes the open files, which gives the locks back as well.
     package func close() throws(StoreError) {
-        try opened.close(after: upkeep.finish, finish: { $0.finish() })
+        try opened.close(after: upkeep.finish)
     }
 
     /// Waits until nothing is left to do in the background.
@@ -102,7 +117,7 @@ package final class PackedStore: ArchiveStore {
 
     // MARK: - The log
 
-    /// `nil` once the store is closed; tests of open stores need not ask.
+    /// `nil` once the store is closed, and while it is suspended; tests of open stores need not ask.
     var current: PackedLog! { opened.handle }
 
     /// The log that is open.
@@ -121,7 +136,7 @@ package final class PackedStore: ArchiveStore {
     func withLog<Result>(_ body: (PackedLog) throws(StoreError) -> Result?) throws(StoreError) -> Result? {
         var attempts = 0
         while true {
-            let log = try opened.current()
+            guard let log = try opened.currentIfPresent() else { return nil }
             // `close()` waits for the last reference.
             defer { withExtendedLifetime(log) {} }
             do throws(StoreError) {

@@ -9,7 +9,7 @@ struct Advise: Subcommand {
     static let discussion: String? =
         "Reads the profile that a program keeps beside the cache if it opens it with MemorySettings(profilesUse: true), "
         + "and draws the share of fetches that memory of each size answers: under the cache's own policy, and if the "
-        + "least recently used entry were given up first (LRU). The shares are estimates from a sample of the keys. "
+        + "least recently used entry were evicted first (LRU). The shares are estimates from a sample of the keys. "
         + "Sizes are bytes as memory counts them."
     static let examples = [
         CommandExample(arguments: ["advise", "--cache", "cities", "--app", "atlas"], meaning: "See the curve"),

@@ -34,7 +34,7 @@ struct DistanceCounts: Sendable, Hashable {
         for index in counts.indices { counts[index] *= factor }
     }
 
-    /// The share of uses that memory of a size would answer if it gave up the least recently used entry first; between
+    /// The share of uses that memory of a size would answer if it evicted the least recently used entry first; between
     /// 0 and 1. `nil` as long as nothing was counted.
     func hitRatio(_ byteCount: Double) -> Double? {
         guard uses > 0 else { return nil }

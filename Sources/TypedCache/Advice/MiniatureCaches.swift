@@ -104,7 +104,7 @@ struct MiniatureCaches {
             release(&removed)
         }
 
-        /// Forgets the entries that the policy gave up.
+        /// Forgets the entries that the policy evicted.
         private mutating func release(_ removed: inout [EvictionEntry]) {
             for victim in removed { residents[victim.hash] = nil }
             removed.removeAll(keepingCapacity: true)
@@ -118,7 +118,7 @@ struct MiniatureCaches {
     private let largestSize: Double
     /// The smallest first.
     private var caches: [Miniature] = []
-    /// Has room for the entries that a policy gives up, so that no use allocates it; empty between uses.
+    /// Has room for the entries that a policy evicts, so that no use allocates it; empty between uses.
     private var removed: [EvictionEntry] = []
 
     /// - Parameters:
@@ -214,7 +214,7 @@ struct MiniatureCaches {
         while top < needed, SizeScale.byteCount(top) < largestSize {
             top += 1
             caches.append(Miniature(size: top, copying: caches[caches.count - 1], removed: &removed))
-            // A larger cache than one that never gave up an entry would have had the same hits.
+            // A larger cache than one that never evicted an entry would have had the same hits.
             if counts[top - 1].uses > counts[top].uses { counts[top] = counts[top - 1] }
             if caches.count > Self.mostSizes { caches.removeFirst() }
         }
@@ -225,7 +225,7 @@ struct MiniatureCaches {
 struct SizeCount: Sendable, Hashable {
     /// The uses while the cache was there.
     var uses = 0.0
-    /// By how many more hits the policy had than one that gives up the least recently used entry: below zero if it had
+    /// By how many more hits the policy had than one that evicts the least recently used entry: below zero if it had
     /// fewer.
     var gain = 0.0
 }

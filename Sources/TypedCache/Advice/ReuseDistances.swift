@@ -1,6 +1,6 @@
 /// The sampled keys in the order of their last use, and how many bytes lie between two uses of a key.
 ///
-/// A cache that gives up the least recently used entry hits where the bytes used since the key's last use, its own
+/// A cache that evicts the least recently used entry hits where the bytes used since the key's last use, its own
 /// included, fit: so one pass gives the hits for every size.
 ///
 /// The order is kept in a Fenwick tree over places, one for each use: it has the bytes of each key at the place of the

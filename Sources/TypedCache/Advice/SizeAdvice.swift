@@ -8,7 +8,7 @@ package struct SizeAdvice: Sendable {
         package let byteCount: Int
         /// Under the package's own policy; 0 to 1.
         package let hitRatio: Double
-        /// If memory gave up the least recently used entry first; 0 to 1.
+        /// If memory evicted the least recently used entry first; 0 to 1.
         package let leastRecentlyUsed: Double
     }
 

@@ -55,7 +55,7 @@ package struct UseProfile: Sendable, Hashable {
     /// The largest size with counts.
     private var topSize: Int? { sizes.lastIndex { $0.uses > 0 } }
 
-    /// Gives the sizes up to `size` the counts of the largest one that has some: that one has never given up an entry.
+    /// Gives the sizes up to `size` the counts of the largest one that has some: that one has never evicted an entry.
     private mutating func reach(_ size: Int?) {
         guard let size, let top = topSize, top < size else { return }
         for index in (top + 1)...size { sizes[index] = sizes[top] }
@@ -84,7 +84,7 @@ package struct UseProfile: Sendable, Hashable {
 
     // MARK: Hits by size
 
-    /// The share of fetches that memory of a size would answer if it gave up the least recently used entry first;
+    /// The share of fetches that memory of a size would answer if it evicted the least recently used entry first;
     /// between 0 and 1. `nil` as long as nothing was counted.
     package func leastRecentlyUsedHitRatio(_ byteCount: Double) -> Double? { distances.hitRatio(byteCount) }
 

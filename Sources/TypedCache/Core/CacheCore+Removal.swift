@@ -126,7 +126,7 @@ extension CacheCore {
         for entry in unsaved where try remove(entry) { count += 1 }
         var batch = WriteBatch(core: self, reach: .tagged(tag))
         var begun: Set<EntryKey> = []
-        // The other caches, and values, are released after the store has given up its lock.
+        // The other caches, and values, are released after the store has released its lock.
         let others = memory.siblings
         var formers: [MemoryEntry] = []
         count += try removing(as: .removed, during: .remove, tagged: tag) { removed throws(StoreError) in
@@ -170,7 +170,7 @@ extension CacheCore {
         }
     }
 
-    /// Gives up entries on disk until no more than so many bytes are left. Blocks on disk I/O.
+    /// Evicts entries on disk until no more than so many bytes are left. Blocks on disk I/O.
     func trimDisk(toByteCount byteCount: Int) throws(CacheError) -> Int {
         try removing(as: storeEviction, during: .remove) { removed throws(StoreError) in
             try store.trim(toByteCount: byteCount, removed: removed)

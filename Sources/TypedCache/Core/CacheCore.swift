@@ -9,7 +9,7 @@ import Synchronization
 final class CacheCore: Sendable {
     let name: String
     let store: any ArchiveStore
-    /// The store of a cache in memory alone: it chooses the entries that are given up, and memory has all of its
+    /// The store of a cache in memory alone: it chooses the entries that are evicted, and memory has all of its
     /// entries.
     let archives: MemoryStore?
     /// The store, if it is on a server.
@@ -177,7 +177,7 @@ final class CacheCore: Sendable {
         }
     }
 
-    /// Tells of entries that memory gave up, and releases all of them.
+    /// Tells of entries that memory evicted, and releases all of them.
     func release(_ dropped: consuming MemoryTier.Dropped) {
         for entry in dropped.evicted { listeners.tell(.memoryEvicted, entry.key) }
     }
@@ -251,7 +251,7 @@ extension CacheCore: StoreUser {
 
     func didEvict(_ entry: EntryInformation) { didDrop(entry, as: storeEviction) }
 
-    /// The event of an entry that the store gives up.
+    /// The event of an entry that the store evicts.
     var storeEviction: Occurrence { archives == nil ? .diskEvicted : .memoryEvicted }
 
     func didExpire(_ entry: EntryInformation) { didDrop(entry, as: .expired) }
@@ -262,7 +262,7 @@ extension CacheCore: StoreUser {
         recorder.record(occurrence, key)
     }
 
-    /// Has memory forget a key, here and in the other caches, after its entry was given up or has expired.
+    /// Has memory forget a key, here and in the other caches, after its entry was evicted or has expired.
     func drop(_ key: EntryKey) {
         let dropped = memory.withLock { $0.drop(key) }
         _ = consume dropped

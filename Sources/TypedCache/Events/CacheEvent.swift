@@ -68,7 +68,7 @@ public struct CacheEvent: Sendable {
 
         /// It was found expired.
         public static let expired = RemovalReason(base: .expired)
-        /// It was given up to make room. An entry that memory gave up stays on disk, where there is one.
+        /// It was evicted to make room. An entry that memory evicted stays on disk, where there is one.
         public static let evicted = RemovalReason(base: .evicted)
         /// A call removed it, by its key, its tag or a choice, or `modify` set it to `nil`; or a save for its key
         /// failed.

@@ -212,7 +212,7 @@ extension CacheInspector {
 
 // Saving.
 extension CacheInspector {
-    /// How many entries the cache's objects in this process have seen given up for the limits on disk.
+    /// How many entries the cache's objects in this process have seen evicted for the limits on disk.
     package var evictedCount: Int { core.recorder.memory.statistics.diskEvictions }
 
     /// Saves the archive that `archive` makes, as ``Cache/save(_:forKey:expiration:tags:)`` saves that of a value. Blocks
@@ -393,8 +393,8 @@ extension CacheInspector {
         try core.wrapping { () throws(StoreError) in try core.store.removeDamagedEntries() }
     }
 
-    /// Gives up the least useful entries until those that are left take no more than `limit`, and returns the number of
-    /// entries given up.
+    /// Evicts the least useful entries until those that are left take no more than `limit`, and returns the number of
+    /// entries evicted.
     package func trim(toBytes limit: ByteCount) throws(CacheError) -> Int {
         try core.trimDisk(toByteCount: limit.bytes)
     }

@@ -88,7 +88,7 @@ struct MemoryTier {
         return (true, dropped)
     }
 
-    /// Gives up the least useful entries.
+    /// Evicts the least useful entries.
     mutating func trim(toCount count: Int, cost: Int) -> Dropped {
         var victims: [EvictionEntry] = []
         policy.trim(toCount: count, cost: cost, removed: &victims)
@@ -98,7 +98,7 @@ struct MemoryTier {
         return dropped
     }
 
-    /// Takes an entry that the policy has given up out of the table.
+    /// Takes an entry that the policy has evicted out of the table.
     private mutating func leave(_ key: EntryKey) {
         _ = take(key)
         if !unsaved.isEmpty { unsaved[key] = nil }
@@ -266,7 +266,7 @@ struct MemoryTier {
         return remove(forKey: key, reach: reach)
     }
 
-    /// Forgets a key after its entry was given up or has expired. A load of the key stays valid. An entry that memory
+    /// Forgets a key after its entry was evicted or has expired. A load of the key stays valid. An entry that memory
     /// alone has is another one, and stays.
     mutating func drop(_ key: EntryKey) -> MemoryEntry? {
         traffic.noteDrop(key)

@@ -62,7 +62,7 @@ struct OperationTraffic {
         var writes = 0
         /// How often another cache or process has changed the entry meanwhile. Each counts as a write, too.
         var changes = 0
-        /// How often the entry went meanwhile by itself: was given up, expired, or changed elsewhere.
+        /// How often the entry went meanwhile by itself: was evicted, expired, or changed elsewhere.
         var drops = 0
         /// How often the entry became doubtful meanwhile.
         var doubts = 0

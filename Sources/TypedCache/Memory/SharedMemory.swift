@@ -142,7 +142,7 @@ final class SharedMemory: Sendable {
         }
     }
 
-    /// Has the other caches forget a key after its entry was given up or has expired.
+    /// Has the other caches forget a key after its entry was evicted or has expired.
     func notifySiblings(dropped key: EntryKey) {
         for other in siblings {
             let dropped = other.withLock { $0.drop(key) }

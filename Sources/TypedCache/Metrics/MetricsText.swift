@@ -57,7 +57,7 @@ struct MetricsText: CustomStringConvertible {
 
     private mutating func appendEvents(_ caches: [MetricsSnapshot]) {
         counter("saves", help: "Entries saved.", of: caches, \.saves)
-        counter("evictions", help: "Entries given up to make room.", of: caches) { cache in
+        counter("evictions", help: "Entries evicted to make room.", of: caches) { cache in
             [([("tier", "memory")], cache.memoryEvictions), ([("tier", "disk")], cache.diskEvictions)]
         }
         counter("expirations", help: "Entries found expired, and removed.", of: caches, \.expirations)

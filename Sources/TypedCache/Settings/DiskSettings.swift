@@ -61,7 +61,7 @@ public struct DiskSettings: Sendable, Hashable {
     public var byteLimit: ByteCount?
     /// The most entries; `nil`: no limit. Less than zero counts as zero.
     public var countLimit: Int?
-    /// How much must stay free on the volume: before a save takes more, other entries are given up, and if that is not
+    /// How much must stay free on the volume: before a save takes more, other entries are evicted, and if that is not
     /// enough the save fails with `.io`, whose message names this setting.
     public var minimumFreeSpace: ByteCount
     /// `.process` by default.

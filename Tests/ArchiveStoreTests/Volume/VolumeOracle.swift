@@ -30,7 +30,7 @@ struct VolumeOracle {
     }
 
     struct Promises {
-        /// Entries may be given up at any time.
+        /// Entries may be evicted at any time.
         var isLimited = false
         /// A save that waits for no device may lose its key's former value with its own in a power failure.
         var losesSavedOver = false

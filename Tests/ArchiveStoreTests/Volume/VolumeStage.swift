@@ -222,9 +222,11 @@ final class VolumeStage: @unchecked Sendable {
     // MARK: Calls
 
     /// The layer of an actor's present process.
-    func layer(of actor: Actor) -> FileLayer {
+    func layer(of actor: Actor, _ pool: DescriptorPool? = nil) -> FileLayer {
         let world = StageWorld(stage: self, actor: actor, process: actor.process)
-        return FileLayer(world: world) { [self] call in answer(call, of: actor, process: world.process) }
+        return FileLayer(world: world, pool: pool) { [self] call in
+            answer(call, of: actor, process: world.process)
+        }
     }
 
     private func answer(_ call: FileLayer.Call, of actor: Actor, process: Int) -> FileLayer.Answer {

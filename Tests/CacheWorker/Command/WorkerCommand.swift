@@ -8,6 +8,7 @@ enum WorkerCommand {
     case torture(TortureOptions)
     case fork(Forking)
     case models(ModelWorker)
+    case many(ManyCaches)
 
     static let helpText = """
         Processes that work on one cache, and others that kill, crowd and starve them.
@@ -32,6 +33,9 @@ enum WorkerCommand {
 
           CacheWorker fork --directory DIR [--layout packed|files] [--behind N]
             forks with an open cache, has parent and children use it, and tells what is wrong then
+
+          CacheWorker many --directory DIR [--layout packed|files] [--count N] [--descriptors N]
+            opens 1,000 caches in a process that may have 256 descriptors, uses each several times, and tells what fails
 
           CacheWorker models merging|erasing --directory DIR [--first N]
             merges numbered answers into the models of an account, or erases it, again and again, until it is killed
@@ -110,6 +114,18 @@ enum WorkerCommand {
                 }
             }
             self = .fork(forking)
+        case "many":
+            var many = ManyCaches(directory: URL(filePath: ""), disk: DiskSettings())
+            while let word = words.popFirst() {
+                switch word {
+                case "--directory": many.directory = URL(filePath: try next(after: word))
+                case "--layout": many.disk.layout = try layout(after: word)
+                case "--count": many.count = try number(after: word, from: 1)
+                case "--descriptors": many.descriptorLimit = try number(after: word, from: 32)
+                default: throw TortureError("what is \(word)?")
+                }
+            }
+            self = .many(many)
         case "models":
             let name = try next(after: command ?? "")
             guard let work = ModelWorker.Work(rawValue: name) else { throw TortureError("what is \(name)?") }
@@ -143,7 +159,7 @@ enum WorkerCommand {
             }
             self = .torture(options)
         default:
-            throw TortureError("what is \(command ?? "")? One of: torture, work, fork, models, help")
+            throw TortureError("what is \(command ?? "")? One of: torture, work, fork, many, models, help")
         }
     }
 }

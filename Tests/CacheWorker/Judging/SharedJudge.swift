@@ -113,7 +113,7 @@ struct SharedJudge {
                         let isLoad = change.value != nil && !change.isAcknowledged && change.failure == nil
                         return !isLoad && change.begin < other.begin && change.end > since
                     }
-                    // Loads that wait for a dead process's lease give up when their time is over.
+                    // Loads that wait for a dead process's lease stop when their time is over.
                     let isMourned = history.deaths.contains {
                         $0 < other.begin && $0.advanced(by: .seconds(10)) > since
                     }

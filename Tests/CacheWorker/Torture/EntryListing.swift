@@ -49,7 +49,7 @@ struct EntryListing {
     private mutating func add(_ bytes: [UInt8], _ segment: UInt64, to segments: inout [[UInt8]: UInt64]) {
         guard bytes.count >= Self.segmentHead else { return }
         var fields = Fields(bytes: bytes, position: 40)
-        // What is given up before a segment.
+        // What is dropped before a segment.
         if let first = fields.number(4) { segments = segments.filter { $0.value >= first } }
         fields.position = 76
         fields.position = Self.segmentHead + (fields.number(4) ?? 0)

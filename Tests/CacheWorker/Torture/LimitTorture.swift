@@ -123,7 +123,7 @@ final class LimitTorture {
         let found = history.judged { crowd.wasBegun($0, $1) }
         // Any entry may be evicted.
         let missing = isGenerous ? [] : found.filter { $0.law == .lost }
-        report.add(missing.count, "reads of what was given up")
+        report.add(missing.count, "reads of what was evicted")
         return violations + (isGenerous ? found : found.filter { $0.law != .lost })
     }
 

@@ -20,7 +20,7 @@ enum Operation: Hashable, CustomStringConvertible {
     case change(String)
     /// The producer of a load runs. Begins and ends within the load.
     case produce(String)
-    /// Gives up entries on disk until so many bytes are left.
+    /// Evicts entries on disk until so many bytes are left.
     case trim(Int)
 
     var description: String {

@@ -34,7 +34,7 @@ struct DiskKind {
     /// The cache in other settings, which matter to saves only.
     static var otherSettings: [DiskKind] {
         [
-            // The steady state of a full cache: each new entry has another one given up.
+            // The steady state of a full cache: each new entry has another one evicted.
             cache("Cache, packed, 500 entries at most", DiskSettings(layout: .packed, countLimit: 500)),
             cache(
                 "Cache, packed, writing behind",

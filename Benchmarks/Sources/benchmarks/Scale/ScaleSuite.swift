@@ -33,7 +33,7 @@ struct ScaleSuite: Suite {
 
 /// One kind of store at one number of entries.
 struct ScaleRun {
-    /// A run that takes longer is given up.
+    /// A run that takes longer is stopped.
     private static let timeLimit = Duration.seconds(600)
     private static let sampleCount = 10
 

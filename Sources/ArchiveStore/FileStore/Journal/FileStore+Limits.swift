@@ -10,7 +10,7 @@ extension FileStore {
 
     // MARK: Room
 
-    /// Gives up entries until there is room for `name` to take `size`, as far as the ledger knows.
+    /// Evicts entries until there is room for `name` to take `size`, as far as the ledger knows.
     ///
     /// - Parameter now: in seconds since 2001-01-01 UTC. Entries that are due go before all others.
     func makeRoom(
@@ -31,7 +31,7 @@ extension FileStore {
         }
     }
 
-    /// Gives up entries until no victim is chosen any more.
+    /// Evicts entries until no victim is chosen any more.
     ///
     /// - Parameters:
     ///   - told: Is given each entry after its removal, without any lock held.
@@ -180,12 +180,12 @@ extension FileStore {
         }
     }
 
-    /// Gives up, in the background, the entries that the policy gives up before the limits are reached.
+    /// Evicts, in the background, the entries that the policy evicts before the limits are reached.
     func keepHeadroom(in directory: StoreDirectory) {
         guard directory.journal.withLedger({ $0.isOverfull }) == true else { return }
         directory.root.layer.start(on: upkeep) { [weak self, weak directory] in
             guard let self, let directory else { return }
-            bestEffort("a save that needs the room gives up the entry, or reports the failure") {
+            bestEffort("a save that needs the room evicts the entry, or reports the failure") {
                 try self.giveUp(in: directory, told: self.tellUser) { $0.nextDeparting() }
             }
         }
@@ -193,9 +193,9 @@ extension FileStore {
 
     // MARK: The volume
 
-    /// Gives up entries until so many bytes more leave enough of the volume free.
+    /// Evicts entries until so many bytes more leave enough of the volume free.
     ///
-    /// - Throws: `.io` with `ENOSPC` if nothing is left to give up.
+    /// - Throws: `.io` with `ENOSPC` if nothing is left to evict.
     func makeFreeSpace(for byteCount: Int, in directory: StoreDirectory) throws(StoreError) {
         guard settings.minimumFreeByteCount > 0 else { return }
         func shortage() throws(StoreError) -> Int {
@@ -210,7 +210,7 @@ extension FileStore {
         }
     }
 
-    /// Gives up entries of so many bytes together, and says whether there were any.
+    /// Evicts entries of so many bytes together, and says whether there were any.
     func giveUp(atLeast byteCount: Int, in directory: StoreDirectory) throws(StoreError) -> Bool {
         try list(directory)
         guard let total = directory.journal.withLedger({ $0.total }), total.count > 0 else { return false }

@@ -23,12 +23,12 @@ struct Ledger {
     private(set) var total = NameSize.zero
     private var entries: [EntryName: LedgerEntry] = [:]
     private var policy: ShortestReuse
-    /// The entries that the policy has given up, and that are there still.
+    /// The entries that the policy has evicted, and that are there still.
     private var departing: [EntryName: LedgerEntry] = [:]
     /// Their names, the first to go first, and maybe names that are gone or have come back.
     private var queue: ArraySlice<EntryName> = []
     private let limit: NameSize
-    /// The size at which the policy begins to give up entries: a little less than the limit, so that a save finds room.
+    /// The size at which the policy begins to evict entries: a little less than the limit, so that a save finds room.
     private let bound: NameSize
     /// Whether records written to the journal are applied to it.
     let isFollowing: Bool
@@ -131,7 +131,7 @@ struct Ledger {
 
     // MARK: Victims
 
-    /// The next of the names that the policy has given up already.
+    /// The next of the names that the policy has evicted already.
     mutating func nextDeparting() -> EntryName? {
         while let name = queue.popFirst() {
             if departing[name] != nil { return name }

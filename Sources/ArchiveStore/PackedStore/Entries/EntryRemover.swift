@@ -87,7 +87,7 @@ final class EntryRemover: Sendable {
     /// - Parameters:
     ///   - isSame: whether the entry that is there is the one that was read.
     ///   - removed: gets the removed entries, even if not all can be removed.
-    ///   - evictions: gets the entries that had to be given up for that.
+    ///   - evictions: gets the entries that had to be evicted for that.
     func remove(
         _ entries: [(key: StoreKey, digest: KeyDigest, entry: EntryInformation)],
         where isSame: (_ current: EntryInformation, _ read: EntryInformation) -> Bool,
@@ -96,7 +96,7 @@ final class EntryRemover: Sendable {
     ) throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
             for (key, digest, entry) in entries {
-                // It may have been saved over, given up or damaged meanwhile.
+                // It may have been saved over, evicted or damaged meanwhile.
                 let found: LocatedRecord?
                 do throws(StoreError) {
                     found = try state.log.find(key, digest, extent: .head)
@@ -112,7 +112,7 @@ final class EntryRemover: Sendable {
 
     // MARK: Under the lock of the log
 
-    /// Removes the entry of a key, after making room for the removal; returns false if that gave up the entry already.
+    /// Removes the entry of a key, after making room for the removal; returns false if that evicted the entry already.
     private func remove(
         _ key: [UInt8],
         _ digest: KeyDigest,
@@ -121,7 +121,7 @@ final class EntryRemover: Sendable {
     ) throws(StoreError) -> Bool {
         let byteCount = Record.largestFieldsByteCount + key.count
         try state.reclaimer.reclaim(byteCount, now: nil, from: &state.log, evictions: &evictions)
-        // It may have been moved, or given up.
+        // It may have been moved, or evicted.
         guard let slot = reader.index.slot(digest) else { return false }
         return try remove(slot, key: key, from: &state, evictions: &evictions)
     }
@@ -167,7 +167,7 @@ final class EntryRemover: Sendable {
 
     /// As above, under the lock of the log.
     ///
-    /// - Parameter evictions: gets the entries that had to be given up for that.
+    /// - Parameter evictions: gets the entries that had to be evicted for that.
     @discardableResult
     private func removeDamaged(
         _ hash: UInt64,

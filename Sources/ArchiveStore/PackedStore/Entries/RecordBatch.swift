@@ -1,7 +1,7 @@
 /// Records that are appended together, and those of them that have their places already.
 struct RecordBatch {
     /// The most bytes of archives in a batch. While a batch is written, other writers wait: as long as for a segment
-    /// that is given up, at most.
+    /// that is dropped, at most.
     static let mostBytes = 1 << 20
     /// The most bytes of an archive in a batch: longer ones are not copied before they are written.
     static let mostBytesOfArchive = UncopiedStream.leastArchive - 1

@@ -115,7 +115,7 @@ final class IndexSnapshot: Sendable {
         return fields.number(at: 4) == checksum ? bytes : nil
     }
 
-    /// The slots of a part whose segments are not given up; `nil` if they are damaged.
+    /// The slots of a part whose segments are not dropped; `nil` if they are damaged.
     func table(part: Int, firstLiveSegment: UInt32) -> IndexTable? {
         // A damaged count does not ask for all memory.
         var table = IndexTable(capacity: min(parts[part].count, Self.pieceByteCount / IndexPart.usualByteCount))
@@ -139,7 +139,7 @@ final class IndexSnapshot: Sendable {
         return isSound && isInOrder ? slots : nil
     }
 
-    /// The slot of a key whose segment is not given up, as a table of its part would give it, which takes several times as
+    /// The slot of a key whose segment is not dropped, as a table of its part would give it, which takes several times as
     /// long to make.
     ///
     /// - Returns: `nil` if the part is damaged, or too long to be looked through.

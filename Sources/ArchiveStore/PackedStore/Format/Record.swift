@@ -39,7 +39,7 @@ struct Record {
         case entry = 1
         /// The key's entry is removed. The record stands as long as any older one does.
         case removal
-        /// All segments before the one with the serial as its number are given up.
+        /// All segments before the one with the serial as its number are dropped.
         case floor
         /// The segment ends here; the next one has the next number.
         case seal

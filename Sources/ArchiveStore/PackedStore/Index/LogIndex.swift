@@ -26,6 +26,11 @@ struct LogIndex: Sendable {
     /// Notes that any key may have changed.
     mutating func noteAnyChange() { changes = nil }
 
+    /// Whether there is something to take.
+    var hasChanges: Bool { changes?.isEmpty != true }
+
+    mutating func forgetChanges() { changes = [] }
+
     /// The hashes of the keys that changed since the last call; `nil` if any key may have.
     mutating func takeChanges() -> Set<UInt64>? {
         defer { changes = [] }

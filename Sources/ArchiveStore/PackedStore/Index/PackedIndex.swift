@@ -30,7 +30,7 @@ final class PackedIndex: Sendable {
         var table: IndexTable?
         /// How often a key was looked for without loading the part.
         var looks = 0
-        /// The slots that these looks found, until their segments are given up.
+        /// The slots that these looks found, until their segments are dropped.
         var found: [IndexSlot] = []
         /// Uses of entries of a part that is not loaded.
         var uses: [IndexSlot] = []

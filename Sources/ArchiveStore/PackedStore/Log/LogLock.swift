@@ -126,7 +126,7 @@ final class LogLock: Sendable {
         let next = nextCheck.load(ordering: .relaxed)
         guard now >= next else { return false }
         nextCheck.store(now + Self.checkInterval, ordering: .relaxed)
-        // Following leaves behind a segment that another process has given up.
+        // Following leaves behind a segment that another process has dropped.
         if try isRemoved() { try follow() }
         if try isRemoved() { throw status.stale() }
         try checkFirstSegment()

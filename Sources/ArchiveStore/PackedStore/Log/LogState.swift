@@ -8,7 +8,7 @@ struct LogState: Sendable {
 }
 
 extension LogState {
-    /// Appends a removal. On a full volume without room in the margin, gives up segments for it: dead records of any, or the first
+    /// Appends a removal. On a full volume without room in the margin, drops segments for it: dead records of any, or the first
     /// entries of a store with limits; or takes a part of the reserve.
     ///
     /// - Parameter evictions: Gets the entries that were evicted.
@@ -49,7 +49,7 @@ extension LogState {
         return try reserve.giveBackPart(in: log)
     }
 
-    /// Gives up the first segment and keeps its live entries, with the room of the reserve; returns whether there was one.
+    /// Drops the first segment and keeps its live entries, with the room of the reserve; returns whether there was one.
     mutating func compactFirst(evictions: inout Evictions) throws(StoreError) -> Bool {
         try reserve.prepare(&log)
         return try compactor.compactFirst(of: &log, by: &reclaimer, with: reserve, evictions: &evictions)

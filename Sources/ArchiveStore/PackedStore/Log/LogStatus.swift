@@ -32,7 +32,7 @@ final class LogStatus: Sendable {
         StoreError(SystemError(number: ESTALE), path: path, action: "following the log")
     }
 
-    /// The first segment that is not given up; the index's sources leave out the entries of those before it.
+    /// The first segment that is not dropped; the index's sources leave out the entries of those before it.
     var firstLiveSegment: UInt32 {
         get { firstLive.load(ordering: .relaxed) }
         set { firstLive.store(newValue, ordering: .relaxed) }

@@ -11,12 +11,14 @@ struct OpenedLog {
     ///   - owedRemovals: The store's.
     ///   - hashing: Returns a key's digest.
     ///   - onDamage: Runs when a part of the snapshot turns out to be damaged.
+    ///   - told: Up to where the store's user knows all changes; `nil`: of none.
     init(
         in folder: StoreFolder,
         settings: StoreSettings,
         owedRemovals: OwedRemovals,
         usesSnapshot: Bool,
         onDamage: @escaping @Sendable () -> Void,
+        told: LogPosition?,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) {
         let segments = SegmentTable(root: folder.root, path: folder.path)
@@ -78,7 +80,11 @@ struct OpenedLog {
             snapshotPosition: start.snapshot?.position
         )
         try follower.open(&log)
-        // Entries cached in memory before may be of another log.
-        log.index.noteAnyChange()
+        if let told, told == LogPosition(of: tail, log.chain) {
+            log.index.forgetChanges()
+        } else {
+            // Entries cached in memory before may be of another log.
+            log.index.noteAnyChange()
+        }
     }
 }

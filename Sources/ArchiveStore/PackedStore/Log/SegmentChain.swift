@@ -1,4 +1,4 @@
-/// The segments of a log in their order: their lengths, the first one that is not given up, and the files to remove.
+/// The segments of a log in their order: their lengths, the first one that is not dropped, and the files to remove.
 struct SegmentChain: Sendable {
     private let segments: SegmentTable
     private let tail: LogTail
@@ -6,7 +6,7 @@ struct SegmentChain: Sendable {
     /// The bytes of each segment but the tail, and their sum.
     private(set) var byteCounts: [UInt32: Int] = [:]
     private var sealedByteCount = 0
-    /// The first segment that is not given up.
+    /// The first segment that is not dropped.
     private(set) var firstLiveSegment: UInt32 = 0
     /// Whether the tail has its seal and the next segment does not exist yet.
     var isSealed = false
@@ -61,7 +61,7 @@ struct SegmentChain: Sendable {
         return next.flatMap { $0 > number ? $0 : nil }
     }
 
-    /// Whether there is anything to give up: more than an empty segment, or floors, which would only be written anew.
+    /// Whether there is anything to drop: more than an empty segment, or floors, which would only be written anew.
     func hasMoreThanFloors() throws(StoreError) -> Bool {
         guard let tail = tail.current, byteCounts.isEmpty else { return !byteCounts.isEmpty }
         guard tail.end <= (tail.segment.headerByteCount ?? 0) + Self.mostFloorBytes else { return true }

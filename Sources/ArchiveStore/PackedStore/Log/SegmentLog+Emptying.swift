@@ -1,9 +1,9 @@
 import Foundation
 
-// Giving up everything.
+// Removing everything.
 
 extension SegmentLog {
-    /// Gives up every segment with all its entries.
+    /// Drops every segment with all its entries.
     mutating func removeAll() throws(StoreError) {
         guard let tail = tail.current else { return }
         let next: LogTail.Position

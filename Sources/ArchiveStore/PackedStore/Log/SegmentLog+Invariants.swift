@@ -16,7 +16,7 @@
                 known.allSatisfy {
                     $0 >= chain.firstLiveSegment && ($0 < number || chain.isSealed && $0 == number)
                 },
-                "the chain has segments that are given up, or behind the tail"
+                "the chain has segments that are dropped, or behind the tail"
             )
             if let first = known.min() {
                 precondition(
@@ -42,7 +42,7 @@
                 let end = Int(slot.place.offset) + Int(slot.byteCount)
                 precondition(
                     slot.place.segment >= chain.firstLiveSegment && slot.place.segment <= tail.segment.number,
-                    "a slot is in segment \(slot.place.segment), which is given up or behind the tail"
+                    "a slot is in segment \(slot.place.segment), which is dropped or behind the tail"
                 )
                 guard slot.place.segment == tail.segment.number else { return }
                 precondition(end <= tail.end, "a slot's record ends at \(end), behind the tail's end \(tail.end)")

@@ -1,8 +1,8 @@
 extension SegmentLog {
     /// Removes the slots of records that are in no segment: those lost behind the end of the log, and those that another
-    /// process removed in place before their segment was given up.
+    /// process removed in place before their segment was dropped.
     ///
-    /// All slots are looked at, but only the first time, and again once every segment of that time was given up.
+    /// All slots are looked at, but only the first time, and again once every segment of that time was dropped.
     mutating func removeLostSlots() {
         let first = chain.firstLiveSegment
         guard first > cleanedSegment, let number = tail.number, number >= first else { return }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The log as its writer changes it: records are appended to the last segment, segments begun, given up and removed.
+/// The log as its writer changes it: records are appended to the last segment, segments begun, dropped and removed.
 ///
 /// Only the last segment, the tail, is appended to. The index follows from the records of all segments in their order;
-/// the last record of a key decides. Segments are given up from the front only, so that no record older than a removal
+/// the last record of a key decides. Segments are dropped from the front only, so that no record older than a removal
 /// is left when the removal goes.
 struct SegmentLog: Sendable {
     let folder: StoreFolder

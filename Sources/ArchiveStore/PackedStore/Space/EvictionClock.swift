@@ -68,7 +68,7 @@ struct EvictionClock: Sendable {
         return victim
     }
 
-    /// Starts at the first segment again if the hand is in a segment that is given up.
+    /// Starts at the first segment again if the hand is in a segment that is dropped.
     mutating func leaveSegments(upTo number: UInt32) {
         if hand?.segment.number ?? .max <= number { hand = nil }
     }

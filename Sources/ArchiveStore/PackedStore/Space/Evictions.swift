@@ -1,4 +1,4 @@
-/// The entries that were given up to make room, for the store's user to be told of.
+/// The entries that were evicted to make room, for the store's user to be told of.
 struct Evictions: Sendable {
     var evicted: [EntryInformation] = []
     var expired: [EntryInformation] = []

@@ -1,4 +1,4 @@
-/// Which entries of a segment that is given up are written anew.
+/// Which entries of a segment that is dropped are written anew.
 enum CarryOverPolicy: Sendable {
     /// All that are still of use.
     case all
@@ -8,7 +8,7 @@ enum CarryOverPolicy: Sendable {
     case used(byteCount: Int)
 }
 
-/// The entries of a segment that is given up, each with its fate.
+/// The entries of a segment that is dropped, each with its fate.
 struct ReclaimPlan {
     private let policy: CarryOverPolicy
     private let room: Int

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gives up the first segment of a log: the entries to keep are written anew at the end, and the file is removed.
+/// Drops the first segment of a log: the entries to keep are written anew at the end, and the file is removed.
 struct Reclaimer: Sendable {
     private let reader: RecordReader
     private let tail: LogTail
@@ -24,7 +24,7 @@ struct Reclaimer: Sendable {
 
     private var segments: SegmentTable { reader.segments }
 
-    /// Gives up segments until records of `byteCount` bytes can be appended, or there is nothing to give up.
+    /// Drops segments until records of `byteCount` bytes can be appended, or there is nothing to drop.
     ///
     /// - Parameter now: as in ``reclaimFirst(keeping:now:from:evictions:)``.
     mutating func reclaim(
@@ -40,15 +40,15 @@ struct Reclaimer: Sendable {
         }
     }
 
-    /// Gives up the first segment: the entries to keep are written anew at the end, and the file is removed.
+    /// Drops the first segment: the entries to keep are written anew at the end, and the file is removed.
     ///
     /// Takes time in proportion to the bytes of one segment. Because it is the first one, no older entry can come back
     /// when the removals in it go.
     ///
     /// - Parameters:
     ///   - now: in seconds since 2001-01-01 UTC. Entries that have expired by then go; none for `nil`.
-    ///   - evictions: gets the entries that are given up, even if the file cannot be removed then.
-    /// - Returns: whether there was anything to give up; not for `.all` where there is no room for all of it.
+    ///   - evictions: gets the entries that are evicted, even if the file cannot be removed then.
+    /// - Returns: whether there was anything to evict; not for `.all` where there is no room for all of it.
     mutating func reclaimFirst(
         keeping policy: CarryOverPolicy,
         now: Double?,
@@ -172,7 +172,7 @@ extension Reclaimer {
             }
             if isWhole, scanner.offset == byteCount { return }
         } catch let error as SystemError {
-            let failure = StoreError(error, path: segments.path(segment.number), action: "giving up a segment")
+            let failure = StoreError(error, path: segments.path(segment.number), action: "dropping a segment")
             guard plan.dropsEntries(unreadableFor: failure) else { throw failure }
         } catch let error as StoreError {
             throw error

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The reserve: a file of unused blocks, kept where little of a volume is free and no entry may be given up.
+/// The reserve: a file of unused blocks, kept where little of a volume is free and no entry may be evicted.
 ///
 /// On a full volume, the room of removed entries can be had only after the rest of their segment was written anew,
 /// which takes room first. The reserve is changed only while the log is locked, so that no process takes away the

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Removes dead records on a full volume, where no entry may be given up: decides which segments are worth it.
+/// Removes dead records on a full volume, where no entry may be dropped: decides which segments are worth it.
 struct SpaceCompactor: Sendable {
     private let root: Directory
     private let reader: RecordReader
     private let reserve: ReserveFile
     /// Dead bytes in allocated blocks, of all segments after each was last reclaimed to free space.
     private var compactedByteCount = 0
-    /// Free bytes, the reserve included, and dead bytes when the last attempt to give up a segment found no room.
+    /// Free bytes, the reserve included, and dead bytes when the last attempt to drop a segment found no room.
     private var failure: (room: Int, dead: Int)?
 
     init(root: Directory, reader: RecordReader, reserve: ReserveFile) {
@@ -35,14 +35,14 @@ struct SpaceCompactor: Sendable {
             let taken = min(status.allocatedByteCount, status.byteCount, 1 << 33)
             dead[number] = max(0, taken - needed - Segment.blockByteCount)
         }
-        // There are fewer dead bytes if segments were given up meanwhile.
+        // There are fewer dead bytes if segments were dropped meanwhile.
         compactedByteCount = min(compactedByteCount, dead.values.reduce(0, +))
         return dead
     }
 
     // MARK: Segments
 
-    /// The most segments to give up: each once, or none if too little became dead since the last time. So the bytes
+    /// The most segments to drop: each once, or none if too little became dead since the last time. So the bytes
     /// written anew stay in proportion to the bytes saved, or are few.
     mutating func segmentCountToCompact(in log: SegmentLog) throws(StoreError) -> Int {
         let dead = try deadByteCounts(in: log).values.reduce(0, +)
@@ -62,9 +62,9 @@ struct SpaceCompactor: Sendable {
     /// Dead bytes that may remain after all segments were rewritten.
     private static let fewDeadBytes = 1 << 14
 
-    /// Gives up the first segment and keeps its live entries. Takes the reserve for that.
+    /// Drops the first segment and keeps its live entries. Takes the reserve for that.
     ///
-    /// - Returns: Whether there was anything to give up.
+    /// - Returns: Whether there was anything to drop.
     mutating func compactFirst(
         of log: inout SegmentLog,
         by reclaimer: inout Reclaimer,
@@ -83,7 +83,7 @@ struct SpaceCompactor: Sendable {
         }
     }
 
-    /// Ends a compaction: all segments have been given up once, and the bytes still dead stay: headers, seals, and the
+    /// Ends a compaction: all segments have been dropped once, and the bytes still dead stay: headers, seals, and the
     /// like.
     mutating func endCompaction(of log: SegmentLog) throws(StoreError) {
         failure = nil

@@ -66,9 +66,9 @@ extension SpaceManager {
 
     /// How room is made where the volume is full, in this order.
     private enum SpaceMeans: CaseIterable {
-        /// Segments are given up, and their live entries written anew.
+        /// Segments are dropped, and their live entries written anew.
         case segments
-        /// Entries are given up.
+        /// Entries are evicted.
         case entries
     }
 
@@ -93,7 +93,7 @@ extension SpaceManager {
         return isMore
     }
 
-    /// Gives up one segment after another and keeps all entries, until `byteCount` bytes more are free, or all dead
+    /// Drops one segment after another and keeps all entries, until `byteCount` bytes more are free, or all dead
     /// records are gone.
     ///
     /// - Returns: whether it ended before all was gone.
@@ -115,14 +115,14 @@ extension SpaceManager {
         return false
     }
 
-    /// Gives up the first segment and keeps all entries, with the room of the reserve; returns whether there was one.
+    /// Drops the first segment and keeps all entries, with the room of the reserve; returns whether there was one.
     func compactFirstForSpace(evictions: inout Evictions) throws(StoreError) -> Bool {
         try lock.withExclusiveLog { state throws(StoreError) in try state.compactFirst(evictions: &evictions) }
     }
 
     /// Evicts entries until enough of the volume stays free with `byteCount` bytes more.
     ///
-    /// - Throws: `.io` with `ENOSPC` if nothing is left to give up.
+    /// - Throws: `.io` with `ENOSPC` if nothing is left to evict.
     private func keepVolumeFree(
         for byteCount: Int,
         now: Double,
@@ -146,7 +146,7 @@ extension SpaceManager {
         return try reserve.freeByteCount() - byteCount >= settings.minimumFreeByteCount
     }
 
-    /// Gives up segments of `byteCount` bytes together; returns whether any entries went with them.
+    /// Drops segments of `byteCount` bytes together; returns whether any entries went with them.
     private func evict(freeing byteCount: Int, now: Double, evictions: inout Evictions) throws(StoreError) -> Bool {
         let index = reader.index
         let former = index.total

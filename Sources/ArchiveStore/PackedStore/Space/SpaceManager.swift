@@ -72,7 +72,7 @@ final class SpaceManager: Sendable {
         // The clock finds no entry whose record is lost.
         if index.total.count >= limit { state.log.removeLostSlots() }
         while index.total.count >= limit, let victim = try state.reclaimer.clock.next(in: &state.log) {
-            // Making room for the removal record may give up enough entries already.
+            // Making room for the removal record may evict enough entries already.
             let needed = victim.removalByteCount + byteCount
             try state.reclaimer.reclaim(needed, now: now, from: &state.log, evictions: &evictions)
             guard index.total.count >= limit, index.slot(reader.digest(of: victim.record)) != nil else { continue }
@@ -103,7 +103,7 @@ final class SpaceManager: Sendable {
         static let ofSave = 16
     }
 
-    /// Gives up segments before a save needs their room, for a background queue.
+    /// Drops segments before a save needs their room, for a background queue.
     func keepHeadroom() throws(StoreError) {
         var evictions = Evictions()
         // The time is known from saves only.
@@ -184,7 +184,7 @@ final class SpaceManager: Sendable {
         }
     }
 
-    /// Reads the first segment once, so that no caller has to wait for the device when it is given up.
+    /// Reads the first segment once, so that no caller has to wait for the device when it is dropped.
     private func readFirstSegment() throws(StoreError) {
         let number = try lock.withWriterLock { $0.log.chain.first }
         guard let number, let segment = try reader.segments.segment(number) else { return }

@@ -53,12 +53,12 @@ struct SpaceReserve: Sendable {
     /// Entries that are moved become longer by less than one in so many bytes.
     private static let growth = 16
 
-    /// Makes the reserve again that was taken to give up a segment. The segment's file is closed by now.
+    /// Makes the reserve again that was taken to drop a segment. The segment's file is closed by now.
     ///
     /// - Parameter former: how long it was.
     func restore(_ former: Int, in log: SegmentLog) {
         if isLimited { return }
-        bestEffort("the next segment that is begun, or given up, makes the reserve") { () throws(StoreError) in
+        bestEffort("the next segment that is begun, or dropped, makes the reserve") { () throws(StoreError) in
             guard let wanted = try wantedByteCount(former: former, in: log), try wanted > file.byteCount() else {
                 return
             }
