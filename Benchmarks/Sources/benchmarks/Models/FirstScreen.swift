@@ -111,11 +111,11 @@ struct FirstScreenRun {
         try compare(
             FirstScreen.lists,
             "show the first list of 100 offers with their sellers in a new process",
-            ["offers": "\(count)"],
-            folder,
-            context
+            parameters: ["offers": "\(count)"],
+            in: folder,
+            context: context
         )
-        try compare(FirstScreen.values, "show one value in a new process", [:], folder, context)
+        try compare(FirstScreen.values, "show one value in a new process", in: folder, context: context)
     }
 
     /// Stores offers in all ways, a list of some in the middle, and their sellers.
@@ -171,9 +171,9 @@ struct FirstScreenRun {
     private func compare(
         _ ways: [FirstScreen],
         _ work: String,
-        _ parameters: [String: String],
-        _ folder: URL,
-        _ context: Context
+        parameters: [String: String] = [:],
+        in folder: URL,
+        context: Context
     ) throws {
         context.progress(work)
         #if SQLITE

@@ -39,8 +39,8 @@ struct ModelMemoryRun {
         let array = (0..<count).map { Offer.make($0) }
         let plain = Self.allocated - before
         withExtendedLifetime(array) {}
-        record("ModelCache", isOurs: true, held, count, context)
-        record("an array", isOurs: false, plain, count, context)
+        record("ModelCache", isOurs: true, bytes: held, count: count, in: context)
+        record("an array", isOurs: false, bytes: plain, count: count, in: context)
         context.value(
             work: "memory of an offer, to that in an array",
             parameters: ["offers": "\(count)"],
@@ -54,7 +54,7 @@ struct ModelMemoryRun {
     private static let work = "memory of an offer"
     private static var allocated: Int { ProcessMemory.allocatedByteCount ?? 0 }
 
-    private func record(_ subject: String, isOurs: Bool, _ bytes: Int, _ count: Int, _ context: Context) {
+    private func record(_ subject: String, isOurs: Bool, bytes: Int, count: Int, in context: Context) {
         context.value(
             work: Self.work,
             parameters: ["offers": "\(count)"],

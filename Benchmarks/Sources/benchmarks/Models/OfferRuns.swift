@@ -69,11 +69,11 @@ struct OfferRuns {
     private func merge(_ context: Context) throws {
         let ids = 0..<Self.answerLength
         let bodies = try (0..<2).map { try OfferServer.json(ids, version: $0) }
-        try merge("merge an answer of 1,000 offers, all changed, to disk", bodies, context)
-        try merge("merge an answer of 1,000 offers, none changed, to disk", [bodies[0], bodies[0]], context)
+        try merge("merge an answer of 1,000 offers, all changed, to disk", bodies, in: context)
+        try merge("merge an answer of 1,000 offers, none changed, to disk", [bodies[0], bodies[0]], in: context)
     }
 
-    private func merge(_ work: String, _ bodies: [Data], _ context: Context) throws {
+    private func merge(_ work: String, _ bodies: [Data], in context: Context) throws {
         let server = TurningServer(bodies)
         let folder = try context.makeFolder("offers-merged")
         let models = try wait { try await ModelCache.offers(in: folder, server) }
