@@ -10,13 +10,16 @@ final class ListEntry: Encoded, Codable, NamedInArchives, Equatable, Sendable {
 
     static var archivedName: String { "ModelCache.List" }
 
-    /// - Parameter former: the entry that this one takes the place of: mostly the elements are the same.
+    /// - Parameter former: the entry that this one takes the place of: mostly the elements are the same, or a page more.
     init(_ record: ListRecord, over former: ListEntry? = nil) {
         self.record = record
-        if let former, former.record.ids == record.ids {
-            keys = former.keys
-        } else {
-            keys = Result { () throws(CacheError) in try PreparedKeys(record.ids) }
+        keys = Result { () throws(CacheError) in
+            guard let former, record.ids.starts(with: former.record.ids) else {
+                return try PreparedKeys(record.ids)
+            }
+            let known = try former.keys.get()
+            let others = record.ids[former.record.ids.count...]
+            return others.isEmpty ? known : try PreparedKeys(known, followedBy: others)
         }
     }
 
@@ -146,8 +149,11 @@ extension ListRecord {
         next: PageCursor?,
         after changes: [RecentChanges.Change]
     ) {
-        var known = Set(ids)
-        ids += left(of: page, after: changes).filter { known.insert($0).inserted }
+        let left = Self.distinct(left(of: page, after: changes))
+        // A set of the page, not of the list: that may be many times as long.
+        let new = Set(left)
+        let known = Set(ids.lazy.filter(new.contains))
+        ids += left.filter { !known.contains($0) }
         (self.next, last) = (next, cursor)
     }
 
