@@ -47,11 +47,29 @@ package struct PreparedKeys: Sendable {
         self.keys = keys
     }
 
+    /// The same keys, and others behind them.
+    ///
+    /// - Throws: `.invalidKey`, for the first text that is no key.
+    package init(_ former: PreparedKeys, followedBy texts: some Sequence<String>) throws(CacheError) {
+        var keys = former.keys
+        for text in texts { keys.append(try EntryKey(text.composed)) }
+        self.keys = keys
+    }
+
     /// For each key the place of the first one that is equal to it.
     package func firstPlaces() -> [Int] { keys.firstPlaces() }
 
     package var indices: Range<Int> { keys.indices }
     package subscript(index: Int) -> String { keys[index].text }
+
+    /// The hash of a key: equal keys of this process have equal ones.
+    package func hash(_ index: Int) -> UInt64 { keys[index].hash }
+
+    /// The hash of a key with this text, which is in its composed form.
+    package static func hash(of text: String) -> UInt64 {
+        var text = text
+        return text.withUTF8 { KeyHash.hash(UnsafeRawBufferPointer($0)) }
+    }
 }
 
 // Of objects, because code that is generic over other values copies them by their types' witnesses, which takes longer
@@ -72,11 +90,16 @@ extension Cache where Value: AnyObject {
     /// Calls `body` with the objects that memory has for some keys, in their order, up to the first key for which it
     /// has none or an expired one. All else is as for ``forEachFetchedFromMemory(_:_:)``.
     ///
+    /// - Parameter range: of the keys that are looked for.
     /// - Returns: whether memory had all of them.
-    package func forEachInMemory(_ keys: PreparedKeys, _ body: (Value) -> Void) throws(CacheError) -> Bool {
+    package func forEachInMemory(
+        _ keys: PreparedKeys,
+        in range: Range<Int>,
+        _ body: (Value) -> Void
+    ) throws(CacheError) -> Bool {
         var hits = try Hits(self)
         defer { hits.end() }
-        for index in keys.keys.indices {
+        for index in range {
             guard let entry = hits.next(keys.keys[index]) else { return false }
             if sharesValues { give(entry, to: body) } else { body(try value(of: entry)) }
         }

@@ -10,6 +10,9 @@ import Foundation
     if CommandLine.arguments.count == 3, CommandLine.arguments[1] == SharedWorker.argument {
         exit(SharedWorker.run(CommandLine.arguments[2]))
     }
+    if CommandLine.arguments.count == 4, CommandLine.arguments[1] == FirstScreen.argument {
+        exit(FirstScreen.run(CommandLine.arguments[2], in: CommandLine.arguments[3]))
+    }
 
     /// All suites, in the order in which they run.
     let suites: [any Suite.Type] = [

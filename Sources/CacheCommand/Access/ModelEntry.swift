@@ -16,7 +16,12 @@ enum ModelEntry: Sendable, Equatable {
         switch tree.className(of: root.value) {
         case "ModelCache.Model": self = .model
         case "ModelCache.List":
-            self = .list(elementCount: tree.instance(root.value)?["ids"].flatMap(tree.members)?.count ?? 0)
+            guard let list = tree.instance(root.value) else { return nil }
+            if case .string(let text)? = list["lines"].flatMap(tree.scalar) {
+                self = .list(elementCount: Self.lines(text).count)
+            } else {
+                self = .list(elementCount: list["ids"].flatMap(tree.members)?.count ?? 0)
+            }
         case "ModelCache.Bookkeeping": self = .bookkeeping
         default: return nil
         }
@@ -29,6 +34,11 @@ enum ModelEntry: Sendable, Equatable {
         } catch {
             return nil
         }
+    }
+
+    /// The identities of a list's elements, which are written as lines of one text.
+    private static func lines(_ text: String) -> [Substring.UTF8View] {
+        text.utf8.split(separator: UInt8(ascii: "\n"))
     }
 
     /// In a word, for people.
@@ -81,6 +91,7 @@ extension ModelEntry {
                 + [Wording(field: "version", name: "schemaVersion")]
         case .list:
             [
+                Wording(field: "lines", name: "elements", write: Self.elements),
                 Wording(field: "ids", name: "elements"),
                 Wording(field: "model", name: "modelName"),
                 Wording(field: "next", name: "nextPage"),
@@ -110,6 +121,11 @@ extension ModelEntry {
         let known = Set(wordings.map(\.field))
         record.fields += stored.fields.filter { !known.contains($0.name) }
         return record
+    }
+
+    private static func elements(_ value: RecordValue) -> RecordValue {
+        guard case .string(let text) = value else { return value }
+        return .array(lines(text).map { .string(String(Substring($0))) })
     }
 
     private static func date(_ value: RecordValue) -> RecordValue {

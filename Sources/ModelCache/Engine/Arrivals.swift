@@ -75,7 +75,10 @@ struct MergedGroup: Sendable {
     let write: @Sendable () -> CacheError?
 
     var count: Int { due.changes.count }
-    var names: [EntryName] { due.changes.map { EntryName(model: model, key: $0.key) } }
+    var names: [EntryName] {
+        due.changes.map { EntryName(model: model, key: $0.key) }
+            + due.renewed.map { EntryName(model: model, key: $0) }
+    }
 }
 
 struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
@@ -161,7 +164,29 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
                 }
             }
         }
+        // Models that the program saves are written in any case: their caller waits for the disk.
+        if Model.policy.keep.countsFromSave || parts.contains(where: { $0.source == .pushed }) { return changes }
+        for place in numbers.indices where numbers[place] >= 0 {
+            guard let old = found[place], let new = changes.record(numbers[place]),
+                Self.renews(new, old, key: keys[place], in: bookkeeping)
+            else { continue }
+            let renewed = ModelRecord(model: old.model, state: new.state, renewing: old)
+            changes.replace(numbers[place], renewed, tags: new.model.tags)
+            changes.renew(numbers[place])
+        }
         return changes
+    }
+
+    /// Whether an entry differs from the old one by its age and revision alone, and the one on disk may stay: after a
+    /// restart that counts as fresh for a minute less at most.
+    private static func renews(
+        _ new: ModelRecord<Model>,
+        _ old: ModelRecord<Model>,
+        key: String,
+        in bookkeeping: Bookkeeping
+    ) -> Bool {
+        new.state.renews(old.state, writtenAt: old.writtenAt) && new.model == old.model
+            && !bookkeeping.isInvalidated(old.state, in: ModelEngine.scopes(of: old.model, key))
     }
 
     /// - Returns: `nil` if a later request's answer, or a later save, is there already, or the model was removed later.

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The age, revision and validators of a stored model or list.
-struct EntryState: Hashable, Sendable {
+struct EntryState: Equatable, Sendable {
     /// The lifetime of the account's bookkeeping in which the revision was given. See ``Bookkeeping``.
     var generation: UInt64
     var revision: Revision
@@ -9,15 +9,89 @@ struct EntryState: Hashable, Sendable {
     var fetchedAt: Date
     /// `nil`: until it is invalidated.
     var freshUntil: Date?
+    /// The rest; `nil` where all of it is as most entries have it. Apart, because each entry in memory has a state.
+    private var box: Box?
+
+    init(generation: UInt64, revision: Revision, fetchedAt: Date) {
+        self.generation = generation
+        self.revision = revision
+        self.fetchedAt = fetchedAt
+    }
+
+    private struct Rest: Equatable, Sendable {
+        var staleWhileRevalidate: Duration = .zero
+        var staleIfError: Duration?
+        var validators: Validators?
+        var varying: [String: String] = [:]
+        var isRefused = false
+    }
+
+    private final class Box: Sendable {
+        let rest: Rest
+        init(_ rest: Rest) { self.rest = rest }
+    }
+}
+
+// The fields that few entries have.
+extension EntryState {
     /// How long after `freshUntil` it may be served while it is loaded anew.
-    var staleWhileRevalidate: Duration = .zero
+    var staleWhileRevalidate: Duration {
+        get { box?.rest.staleWhileRevalidate ?? .zero }
+        set { change { $0.staleWhileRevalidate = newValue } }
+    }
+
     /// How long after `freshUntil` it may be served if loading fails; `nil`: as long as it is kept.
-    var staleIfError: Duration?
-    var validators: Validators?
+    var staleIfError: Duration? {
+        get { box?.rest.staleIfError }
+        set { change { $0.staleIfError = newValue } }
+    }
+
+    var validators: Validators? {
+        get { box?.rest.validators }
+        set { if newValue != nil || box != nil { change { $0.validators = newValue } } }
+    }
+
     /// The request headers that the answer depends on (`Vary`). See ``Variants``.
-    var varying: [String: String] = [:]
+    var varying: [String: String] {
+        get { box?.rest.varying ?? [:] }
+        set { change { $0.varying = newValue } }
+    }
+
     /// Why it is stale for another reason than its time.
-    var isRefused = false
+    var isRefused: Bool {
+        get { box?.rest.isRefused ?? false }
+        set { change { $0.isRefused = newValue } }
+    }
+
+    private mutating func change(_ body: (inout Rest) -> Void) {
+        var rest = box?.rest ?? Rest()
+        body(&rest)
+        box = rest == Rest() ? nil : Box(rest)
+    }
+
+    static func == (left: EntryState, right: EntryState) -> Bool {
+        left.generation == right.generation && left.revision == right.revision && left.fetchedAt == right.fetchedAt
+            && left.freshUntil == right.freshUntil && left.box?.rest == right.box?.rest
+    }
+}
+
+extension EntryState {
+    /// Whether this state differs from an older one by its times and revision alone, and an entry on disk, which has an even
+    /// older one, is fresh for a minute less at most.
+    ///
+    /// - Parameter writtenAt: when the state on disk was fetched; an hour ago at most, because `fetchedAt` shows.
+    func renews(_ old: EntryState, writtenAt: Date) -> Bool {
+        var same = self
+        same.revision = old.revision
+        same.fetchedAt = old.fetchedAt
+        same.freshUntil = old.freshUntil
+        guard same == old, (freshUntil == nil) == (old.freshUntil == nil) else { return false }
+        let age = fetchedAt.timeIntervalSince(writtenAt)
+        let isBrief =
+            staleWhileRevalidate == .zero && staleIfError == nil
+            && freshUntil.map { $0.timeIntervalSince(fetchedAt) <= 60 } ?? true
+        return age >= 0 && age <= (isBrief ? 3_600 : 60)
+    }
 }
 
 /// How an entry's state is written, in members of the entry itself.
@@ -38,18 +112,23 @@ extension EntryState {
     }
 
     init(from container: KeyedDecodingContainer<CodingKeys>) throws {
-        generation = UInt64(bitPattern: try container.decode(Int64.self, forKey: .generation))
-        // As a revision is coded by itself, without the detour over its own decoding.
-        revision = Revision(UInt64(bitPattern: try container.decode(Int64.self, forKey: .revision)))
-        fetchedAt = Date(timeIntervalSinceReferenceDate: try container.decode(Double.self, forKey: .fetchedAt))
+        self.init(
+            generation: UInt64(bitPattern: try container.decode(Int64.self, forKey: .generation)),
+            // As a revision is coded by itself, without the detour over its own decoding.
+            revision: Revision(UInt64(bitPattern: try container.decode(Int64.self, forKey: .revision))),
+            fetchedAt: Date(timeIntervalSinceReferenceDate: try container.decode(Double.self, forKey: .fetchedAt))
+        )
         freshUntil = try container.decodeIfPresent(Double.self, forKey: .freshUntil)
             .map(Date.init(timeIntervalSinceReferenceDate:))
-        staleWhileRevalidate =
-            try container.decodeIfPresent(Double.self, forKey: .staleWhileRevalidate).map(Self.duration) ?? .zero
-        staleIfError = try container.decodeIfPresent(Double.self, forKey: .staleIfError).map(Self.duration)
-        validators = try container.decodeIfPresent(Validators.self, forKey: .validators)
-        varying = try container.decodeIfPresent([String: String].self, forKey: .varying) ?? [:]
-        isRefused = try container.decodeIfPresent(Bool.self, forKey: .isRefused) ?? false
+        if let seconds = try container.decodeIfPresent(Double.self, forKey: .staleWhileRevalidate) {
+            staleWhileRevalidate = Self.duration(seconds)
+        }
+        if let seconds = try container.decodeIfPresent(Double.self, forKey: .staleIfError) {
+            staleIfError = Self.duration(seconds)
+        }
+        if let found = try container.decodeIfPresent(Validators.self, forKey: .validators) { validators = found }
+        if let found = try container.decodeIfPresent([String: String].self, forKey: .varying) { varying = found }
+        if try container.decodeIfPresent(Bool.self, forKey: .isRefused) ?? false { isRefused = true }
     }
 
     func encode(to container: inout KeyedEncodingContainer<CodingKeys>) throws {

@@ -10,13 +10,16 @@ final class ListEntry: Encoded, Codable, NamedInArchives, Equatable, Sendable {
 
     static var archivedName: String { "ModelCache.List" }
 
-    /// - Parameter former: the entry that this one takes the place of: mostly the elements are the same.
+    /// - Parameter former: the entry that this one takes the place of: mostly the elements are the same, or a page more.
     init(_ record: ListRecord, over former: ListEntry? = nil) {
         self.record = record
-        if let former, former.record.ids == record.ids {
-            keys = former.keys
-        } else {
-            keys = Result { () throws(CacheError) in try PreparedKeys(record.ids) }
+        keys = Result { () throws(CacheError) in
+            guard let former, record.ids.starts(with: former.record.ids) else {
+                return try PreparedKeys(record.ids)
+            }
+            let known = try former.keys.get()
+            let others = record.ids[former.record.ids.count...]
+            return others.isEmpty ? known : try PreparedKeys(known, followedBy: others)
         }
     }
 
@@ -43,7 +46,7 @@ struct ListRecord: Codable, Equatable, Sendable {
     var state: EntryState
 
     private enum CodingKeys: String, CodingKey {
-        case ids, next, offset, last, lastOffset
+        case ids, lines, next, offset, last, lastOffset
         case modelName = "model"
         case tags
     }
@@ -58,7 +61,11 @@ struct ListRecord: Codable, Equatable, Sendable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        ids = try container.decode([String].self, forKey: .ids)
+        if let lines = try container.decodeIfPresent(String.self, forKey: .lines) {
+            ids = Self.ids(in: lines)
+        } else {
+            ids = try container.decode([String].self, forKey: .ids)
+        }
         next = try Self.cursor(offset: .offset, text: .next, in: container)
         last = try Self.cursor(offset: .lastOffset, text: .last, in: container)
         modelName = try container.decode(String.self, forKey: .modelName)
@@ -68,13 +75,46 @@ struct ListRecord: Codable, Equatable, Sendable {
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(ids, forKey: .ids)
+        // One text, not an object for each of thousands.
+        if let lines {
+            try container.encode(lines, forKey: .lines)
+        } else {
+            try container.encode(ids, forKey: .ids)
+        }
         try Self.encode(next, offset: .offset, text: .next, in: &container)
         try Self.encode(last, offset: .lastOffset, text: .last, in: &container)
         try container.encode(modelName, forKey: .modelName)
         if !tags.isEmpty { try container.encode(tags, forKey: .tags) }
         var states = encoder.container(keyedBy: EntryState.CodingKeys.self)
         try state.encode(to: &states)
+    }
+
+    private static let newline = UInt8(ascii: "\n")
+
+    private static func ids(in lines: String) -> [String] {
+        var lines = lines
+        return lines.withUTF8 { bytes in
+            var ids: [String] = []
+            var start = 0
+            for end in 0...bytes.count where end == bytes.count || bytes[end] == newline {
+                if start < end { ids.append(String(decoding: bytes[start..<end], as: UTF8.self)) }
+                start = end + 1
+            }
+            return ids
+        }
+    }
+
+    /// The identities as lines of one text; `nil` where one of them is not one line.
+    private var lines: String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(ids.count * 16)
+        for index in ids.indices {
+            if index > 0 { bytes.append(Self.newline) }
+            let start = bytes.count
+            bytes += ids[index].utf8
+            if bytes.count == start || bytes[start...].contains(Self.newline) { return nil }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func cursor(
@@ -146,8 +186,11 @@ extension ListRecord {
         next: PageCursor?,
         after changes: [RecentChanges.Change]
     ) {
-        var known = Set(ids)
-        ids += left(of: page, after: changes).filter { known.insert($0).inserted }
+        let left = Self.distinct(left(of: page, after: changes))
+        // A set of the page, not of the list: that may be many times as long.
+        let new = Set(left)
+        let known = Set(ids.lazy.filter(new.contains))
+        ids += left.filter { !known.contains($0) }
         (self.next, last) = (next, cursor)
     }
 

@@ -1,3 +1,4 @@
+import Synchronization
 import TypedCache
 
 extension ModelEngine {
@@ -32,11 +33,16 @@ extension ModelEngine {
     func updates<List: ModelList>(_ list: List) -> Updates<ListSnapshot<List>?> {
         let name = ListTable.name(list.listKey)
         return Updates { [self] in
-            Updates.Iterator(self, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
+            let observed = Mutex<[String]?>(nil)
+            return Updates.Iterator(self, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
                 // First the list alone, so that no change of it is missed while it is read.
-                observe([name])
-                guard let shown = try await self.shown(list) else { return nil }
-                observe(Set(shown.entry.record.ids.map(ModelTable<List.Element>.name)).union([name]))
+                if observed.withLock({ $0 == nil }) { observe([name]) }
+                let ids = try await self.shown(list)?.entry.record.ids ?? []
+                // Mostly an element has changed, and the list is the same.
+                if observed.withLock({ $0 != ids }) {
+                    observe(Set(ids.map(ModelTable<List.Element>.name)).union([name]))
+                    observed.withLock { $0 = ids }
+                }
                 // Once more, with its elements in one step: if it has others by now, the observer is told.
                 return try await self.snapshot(list)
             }

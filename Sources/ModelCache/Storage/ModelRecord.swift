@@ -9,10 +9,14 @@ import TypedCache
 final class ModelRecord<Model: CachedModel>: Encoded, Codable, NamedInArchives, Equatable, Sendable {
     let model: Model
     let state: EntryState
+    /// When the state on disk was fetched: before this one where the entry was renewed, and not written.
+    let writtenAt: Date
 
-    init(model: Model, state: EntryState) {
+    /// - Parameter former: the entry that this one renews.
+    init(model: Model, state: EntryState, renewing former: ModelRecord? = nil) {
         self.model = model
         self.state = state
+        writtenAt = former?.writtenAt ?? state.fetchedAt
     }
 
     static func == (left: ModelRecord, right: ModelRecord) -> Bool {
@@ -27,6 +31,7 @@ final class ModelRecord<Model: CachedModel>: Encoded, Codable, NamedInArchives, 
         let version = try container.decode(Int.self, forKey: .version)
         guard version == Model.schemaVersion else { throw OtherSchema(version: version) }
         state = try EntryState(from: container)
+        writtenAt = state.fetchedAt
         model = try container.decode(Model.self, forKey: .model)
     }
 

@@ -12,6 +12,7 @@ final class RecordTable<Record: AnyObject & Encoded & Equatable & Sendable>: Sen
 where Record.Wrapper.Value == Record {
     let cache: Cache<Record>
     private let waiting = WaitingChanges()
+    private let renewals = Renewals()
     /// Reads an entry that the record's own decoding refuses; `nil`: it counts as missing.
     private let rescue: @Sendable (CacheError, String) throws(CacheError) -> Record?
 
@@ -43,7 +44,21 @@ where Record.Wrapper.Value == Record {
             try cache.fetchFromMemory(forKey: key.composed)
         }
         guard let record = found else { return nil }
-        return .some(record)
+        return .some(renewed(record, key))
+    }
+
+    /// The entry as it was renewed since it was written.
+    private func renewed(_ record: Record, _ key: String) -> Record {
+        guard let renewal = renewals[key.composed] else { return record }
+        return Self.record(renewal)
+    }
+
+    /// The same for the entries at some places.
+    private func renew(_ found: inout Found, _ keys: PreparedKeys, at places: some Sequence<Int>) {
+        if renewals.isEmpty { return }
+        for place in places where found.entries[place] != nil {
+            if let renewal = renewals[keys[place]] { found.entries[place] = renewal }
+        }
     }
 
     /// The entries for some keys, in their order, as objects: an array of records is one of a type that the runtime has to
@@ -63,44 +78,62 @@ where Record.Wrapper.Value == Record {
     /// The entries for some keys, as far as memory knows them without the disk, and the places of the others.
     func known(_ keys: PreparedKeys) throws(ModelCacheError) -> (found: Found, unknown: [Int]) {
         // Before memory, which has a changed entry before it leaves the changes.
-        let changes = waiting.entries(for: keys)
+        let changes = waiting.changes(of: keys, at: keys.indices)
         var found = Found()
         found.entries.reserveCapacity(keys.indices.count)
         var unknown: [Int] = []
+        var next = 0
         try wrappingCacheErrors { () throws(CacheError) in
             try cache.forEachFetchedFromMemory(keys) { record in
                 let index = found.entries.count
-                if let change = changes?[index] {
-                    found.entries.append(change)
+                if next < changes.count, changes[next].place == index {
+                    found.entries.append(changes[next].entry)
+                    next += 1
                 } else {
                     if record == nil { unknown.append(index) }
                     found.entries.append(record)
                 }
             }
         }
+        renew(&found, keys, at: keys.indices)
         return (found, unknown)
     }
 
-    /// Calls `body` with the entries for some keys, in their order, where memory has them and none waits to be written,
-    /// or where all of them wait.
+    /// Calls `body` with the entries for some keys, in their order, up to the first one that memory does not have. They may
+    /// have their ages before a renewal.
     ///
     /// - Returns: whether those were all.
     func forEachInMemory(_ keys: PreparedKeys, _ body: (Record) -> Void) throws(ModelCacheError) -> Bool {
-        guard waiting.isEmpty else {
-            guard let entries = waiting.all(for: keys) else { return false }
-            for index in entries.indices { body(Self.record(entries[index])) }
-            return true
+        var next = 0
+        for change in waiting.changes(of: keys, at: keys.indices) {
+            guard try forEachWritten(keys, in: next..<change.place, body), let entry = change.entry else {
+                return false
+            }
+            body(Self.record(entry))
+            next = change.place + 1
         }
-        return try wrappingCacheErrors { () throws(CacheError) in try cache.forEachInMemory(keys, body) }
+        return try forEachWritten(keys, in: next..<keys.indices.count, body)
+    }
+
+    private func forEachWritten(
+        _ keys: PreparedKeys,
+        in range: Range<Int>,
+        _ body: (Record) -> Void
+    ) throws(ModelCacheError) -> Bool {
+        if range.isEmpty { return true }
+        return try wrappingCacheErrors { () throws(CacheError) in
+            try cache.forEachInMemory(keys, in: range, body)
+        }
     }
 
     /// The entry for a key; `nil` if there is none. Blocks on disk I/O.
     func read(_ key: String) throws(ModelCacheError) -> Record? {
         if let known = try known(key) { return known }
         let key = key.composed
-        return try wrappingCacheErrors { () throws(CacheError) in
+        let read = try wrappingCacheErrors { () throws(CacheError) in
             try rescuing(key, Result { () throws(CacheError) in try cache.fetch(forKey: key) })
         }
+        return read.map { renewed($0, key) }
     }
 
     /// The entries for some keys, in their order: one pass over memory, then one over the disk. Blocks on disk I/O.
@@ -114,12 +147,15 @@ where Record.Wrapper.Value == Record {
     ///
     /// - Parameter places: of the keys that memory did not know.
     func read(_ keys: PreparedKeys, at places: [Int], into found: inout Found) throws(ModelCacheError) {
-        if places.isEmpty { return }
         // They may have been changed since memory was asked.
-        guard waiting.isEmpty else {
-            for place in places { found[place] = try read(keys[place]) }
-            return
+        let changes = waiting.changes(of: keys, at: places)
+        for change in changes { found.entries[change.place] = change.entry }
+        var places = places
+        if !changes.isEmpty {
+            let changed = Set(changes.map(\.place))
+            places.removeAll(where: changed.contains)
         }
+        if places.isEmpty { return }
         var read = Found()
         read.entries.reserveCapacity(places.count)
         try wrappingCacheErrors { () throws(CacheError) in
@@ -128,6 +164,7 @@ where Record.Wrapper.Value == Record {
             }
         }
         for index in places.indices { found.entries[places[index]] = read.entries[index] }
+        renew(&found, keys, at: places)
     }
 
     /// The entry that was read, or made of one that the record's own decoding refuses.
@@ -150,7 +187,17 @@ where Record.Wrapper.Value == Record {
     }
 
     /// Changes several entries, in this order. All else is as for one.
-    func change(_ changes: Changes) -> WaitingChanges.Due { waiting.add(changes.list) }
+    func change(_ changes: Changes) -> WaitingChanges.Due {
+        // One that waits is written with its new age.
+        let renewed = changes.list.filter { $0.isRenewal && waiting[$0.key] == nil }
+        guard !renewed.isEmpty else { return waiting.add(changes.list + renewals.remove(changes.list)) }
+        let keys = Set(renewed.map(\.key))
+        let changed = changes.list.filter { !keys.contains($0.key) }
+        renewals.add(renewed)
+        var due = waiting.add(changed + renewals.remove(changed))
+        due.renewed = renewed.map(\.key)
+        return due
+    }
 
     /// Entries that are to take the place of present ones.
     struct Changes: Sendable {
@@ -173,6 +220,9 @@ where Record.Wrapper.Value == Record {
         mutating func replace(_ index: Int, _ record: Record, tags: Set<String>) {
             list[index] = WaitingChanges.Change(key: list[index].key, entry: record, tags: tags)
         }
+
+        /// Has an entry that was appended count as a renewal: see ``Renewals``.
+        mutating func renew(_ index: Int) { list[index].isRenewal = true }
 
         func record(_ index: Int) -> Record? { list[index].entry.map(RecordTable.record) }
     }

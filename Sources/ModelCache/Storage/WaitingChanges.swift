@@ -14,11 +14,15 @@ final class WaitingChanges: Sendable {
         /// `nil`: removed.
         let entry: Entry?
         let tags: Set<String>
+        /// Whether the entry differs from the present one by its age and revision alone, so that it need not be written.
+        var isRenewal = false
     }
 
     /// Changes that are to be written, in their order.
     struct Due: Sendable {
         let changes: [Change]
+        /// The keys of entries that were renewed, which are not written.
+        var renewed: [String] = []
         /// The number of the first one; the others follow.
         fileprivate let first: UInt64
     }
@@ -26,14 +30,47 @@ final class WaitingChanges: Sendable {
     private struct Waiting {
         let entry: Entry?
         let number: UInt64
+        /// The key's.
+        let hash: UInt64
         /// Whether the disk refused it: it stays here then, as long as there is room.
         var isRefused = false
     }
 
     private struct State {
-        var waiting: [String: Waiting] = [:]
+        private(set) var waiting: [String: Waiting] = [:]
+        /// How many keys have a hash that begins with each number: almost all keys of a long list are known by that not to
+        /// wait, and are not looked for.
+        private var hashes: [UInt32] = []
         var refused: [String] = []
         var last: UInt64 = 0
+
+        private static func place(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 52) }
+
+        func mayHave(_ hash: UInt64) -> Bool { hashes[Self.place(hash)] > 0 }
+
+        mutating func put(_ new: Waiting, _ key: String) -> Waiting? {
+            // Not for a program that only reads.
+            if hashes.isEmpty { hashes = Array(repeating: 0, count: 4_096) }
+            let former = waiting.updateValue(new, forKey: key)
+            if former == nil { hashes[Self.place(new.hash)] += 1 }
+            return former
+        }
+
+        mutating func remove(at index: Dictionary<String, Waiting>.Index) -> Waiting {
+            let removed = waiting.remove(at: index).value
+            hashes[Self.place(removed.hash)] -= 1
+            return removed
+        }
+
+        mutating func remove(_ key: String) -> [Waiting] {
+            guard let index = waiting.index(forKey: key) else { return [] }
+            return [remove(at: index)]
+        }
+
+        mutating func refuse(_ key: String) {
+            waiting[key]?.isRefused = true
+            refused.append(key)
+        }
     }
 
     /// The most entries that are kept in memory alone because the disk refuses them.
@@ -54,47 +91,39 @@ final class WaitingChanges: Sendable {
         }
     }
 
-    /// The entries that wait, in the order of the keys, `nil` for keys without a change; `nil` if nothing waits at all.
-    func entries(for keys: PreparedKeys) -> [Entry??]? {
-        state.withLock { state in
-            if state.waiting.isEmpty { return nil }
-            var entries: [Entry??] = []
-            entries.reserveCapacity(keys.indices.count)
-            for index in keys.indices {
-                if let waiting = state.waiting[keys[index]] {
-                    entries.append(.some(waiting.entry))
-                } else {
-                    entries.append(nil)
-                }
-            }
-            return entries
-        }
+    /// A key of several under which an entry waits, or that it is removed.
+    struct Found {
+        /// Among the keys.
+        let place: Int
+        let entry: Entry?
     }
 
-    /// The entries for some keys, if all of them wait, and none is removed: those of a list that was just merged.
-    func all(for keys: PreparedKeys) -> [Entry]? {
+    /// The changes that wait under some keys, in the order of the keys.
+    ///
+    /// - Parameter places: of the keys that are looked for, in ascending order.
+    func changes(of keys: PreparedKeys, at places: some Sequence<Int>) -> [Found] {
         state.withLock { state in
-            guard state.waiting.count >= keys.indices.count else { return nil }
-            var entries: [Entry] = []
-            entries.reserveCapacity(keys.indices.count)
-            for index in keys.indices {
-                guard let entry = state.waiting[keys[index]]?.entry else { return nil }
-                entries.append(entry)
+            if state.waiting.isEmpty { return [] }
+            var found: [Found] = []
+            for place in places where state.mayHave(keys.hash(place)) {
+                guard let waiting = state.waiting[keys[place]] else { continue }
+                found.append(Found(place: place, entry: waiting.entry))
             }
-            return entries
+            return found
         }
     }
 
     /// Puts entries in the place of the present ones, in this order.
     func add(_ changes: [Change]) -> Due {
+        let hashes = changes.map { PreparedKeys.hash(of: $0.key) }
         // Entries come to their end without the lock.
         var former: [Waiting] = []
         let first = state.withLock { state in
             let first = state.last + 1
             for index in changes.indices {
                 state.last += 1
-                let waiting = Waiting(entry: changes[index].entry, number: state.last)
-                guard let old = state.waiting.updateValue(waiting, forKey: changes[index].key) else { continue }
+                let waiting = Waiting(entry: changes[index].entry, number: state.last, hash: hashes[index])
+                guard let old = state.put(waiting, changes[index].key) else { continue }
                 if old.isRefused { state.refused.removeAll { $0 == changes[index].key } }
                 former.append(old)
             }
@@ -112,7 +141,7 @@ final class WaitingChanges: Sendable {
                 guard let place = state.waiting.index(forKey: due.changes[index].key),
                     state.waiting.values[place].number == due.first + UInt64(index)
                 else { continue }
-                ended.append(state.waiting.remove(at: place).value)
+                ended.append(state.remove(at: place))
             }
         }
         _ = ended
@@ -124,12 +153,10 @@ final class WaitingChanges: Sendable {
         let key = due.changes[index].key
         let dropped = state.withLock { state -> [Waiting] in
             guard state.waiting[key]?.number == due.first + UInt64(index) else { return [] }
-            guard isRefused else { return state.waiting.removeValue(forKey: key).map { [$0] } ?? [] }
-            state.waiting[key]?.isRefused = true
-            state.refused.append(key)
+            guard isRefused else { return state.remove(key) }
+            state.refuse(key)
             guard state.refused.count > Self.refusedLimit else { return [] }
-            let oldest = state.refused.removeFirst()
-            return state.waiting.removeValue(forKey: oldest).map { [$0] } ?? []
+            return state.remove(state.refused.removeFirst())
         }
         _ = dropped
     }

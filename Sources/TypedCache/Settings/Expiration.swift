@@ -20,6 +20,11 @@ public struct Expiration: Sendable, Hashable {
 
     private init(_ kind: Kind) { self.kind = kind }
 
+    /// Whether the time begins with each save.
+    package var countsFromSave: Bool {
+        if case .after = kind { true } else { false }
+    }
+
     /// The entry never expires.
     public static let never = Expiration(.never)
 

@@ -4,6 +4,8 @@ import CMeasuring
 struct Sampler {
     let subject: Subject
     private(set) var samples: [Double] = []
+    /// The processor time of each sample: nanoseconds of all threads for doing the work once.
+    private(set) var processorSamples: [Double] = []
     private var iterations = 1
     private var nextIndex = 0
     private let now: () -> Double
@@ -37,6 +39,7 @@ struct Sampler {
     mutating func sample() throws {
         let taken = try run()
         samples.append((taken.whole - taken.besides) / Double(iterations))
+        processorSamples.append(taken.processor / Double(iterations))
     }
 
     /// How often the work allocates, in a pass of its own that is not timed; `nil` where that cannot be told.
@@ -63,14 +66,18 @@ struct Sampler {
         return latencies
     }
 
-    /// Nanoseconds of a sample, and of the other work, which is to be taken off.
-    private mutating func run() throws -> (whole: Double, besides: Double) {
+    /// Nanoseconds of a sample, and of the other work, which is to be taken off; the sample's processor time, less that
+    /// of the other work.
+    private mutating func run() throws -> (whole: Double, besides: Double, processor: Double) {
         let indices = takeIndices(iterations)
         try subject.prepare?(indices)
+        let start = MonotonicTime.processorNanoseconds()
         let taken = try nanoseconds { try subject.perform(indices) }
+        let end = MonotonicTime.processorNanoseconds()
         let besides = try subject.besides.map { body in try nanoseconds { try body(indices) } }
+        let other = subject.besides == nil ? 0 : MonotonicTime.processorNanoseconds() - end
         try subject.cleanup?()
-        return (taken, besides ?? 0)
+        return (taken, besides ?? 0, end - start - other)
     }
 
     private mutating func takeIndices(_ count: Int) -> Range<Int> {

@@ -10,6 +10,10 @@ package final class Context {
     var effort: Effort { extent.effort }
     /// Whether suites do the smaller sizes only.
     package var isQuick: Bool { extent != .full }
+    /// Whether each work is done about once, to see that it runs.
+    package var isOnce: Bool { extent == .once }
+    /// How many samples are taken of each subject.
+    package var rounds: Int { effort.rounds }
     private let folders: ScratchFolders
     private let line: ProgressLine
     private(set) var findings: [Finding] = []
@@ -63,8 +67,15 @@ extension Context {
     /// - Parameters:
     ///   - work: the name of the work, as a verb with its object.
     ///   - parameters: the parameters of the work, by name; numbers may have a unit (`1 KiB`).
+    ///   - processorTime: whether the samples' processor time is a finding of its own, in all threads: a subject that
+    ///     works on several processors takes more of that than time.
     /// - Throws: the errors of a subject.
-    package func compare(work: String, parameters: [String: String] = [:], subjects: [Subject]) throws {
+    package func compare(
+        work: String,
+        parameters: [String: String] = [:],
+        processorTime: Bool = false,
+        subjects: [Subject]
+    ) throws {
         progress(work)
         var samplers = subjects.map { Sampler($0) }
         for index in samplers.indices { try samplers[index].calibrate(for: effort.sampleDuration) }
@@ -74,25 +85,50 @@ extension Context {
                 try samplers[(round + turn) % samplers.count].sample()
             }
         }
-        let ours = samplers.first { $0.subject.isOurs }?.samples
+        var taken: [TakenSamples] = []
         for index in samplers.indices {
             let allocations = try samplers[index].allocations()
             let subject = samplers[index].subject
-            let samples = samplers[index].samples
-            let figures = TimeFigures(
-                nanoseconds: Summary(samples),
-                ratio: ours.map { Summary(ratiosOf: samples, to: $0) },
-                allocations: allocations,
-                bytes: subject.bytes
-            )
-            record(
-                work: work,
-                parameters: parameters,
-                subject: subject.name,
-                isOurs: subject.isOurs,
-                outcome: .time(figures)
+            taken.append(
+                TakenSamples(
+                    subject.name,
+                    isOurs: subject.isOurs,
+                    nanoseconds: samplers[index].samples,
+                    processorNanoseconds: processorTime ? samplers[index].processorSamples : nil,
+                    allocations: allocations,
+                    bytes: subject.bytes
+                )
             )
         }
+        compare(work: work, parameters: parameters, taken)
+    }
+
+    /// Compares samples that the suite has taken itself, in turns, pair by pair with those of the first subject that is
+    /// ours.
+    ///
+    /// - Parameter taken: as many samples of each subject. Processor time, where there is any, is a finding of its own.
+    package func compare(work: String, parameters: [String: String] = [:], _ taken: [TakenSamples]) {
+        func record(_ work: String, allocations: Bool, _ samples: (TakenSamples) -> [Double]?) {
+            let ours = taken.first { $0.isOurs }.flatMap(samples)
+            for subject in taken {
+                guard let nanoseconds = samples(subject) else { continue }
+                let figures = TimeFigures(
+                    nanoseconds: Summary(nanoseconds),
+                    ratio: ours.map { Summary(ratiosOf: nanoseconds, to: $0) },
+                    allocations: allocations ? subject.allocations : nil,
+                    bytes: subject.bytes
+                )
+                self.record(
+                    work: work,
+                    parameters: parameters,
+                    subject: subject.name,
+                    isOurs: subject.isOurs,
+                    outcome: .time(figures)
+                )
+            }
+        }
+        record(work, allocations: true) { $0.nanoseconds }
+        record("\(work), processor time", allocations: false) { $0.processorNanoseconds }
     }
 
     /// Times operations one by one: a mean hides the time of the slowest ones. The clock's own cost, some tens of
@@ -155,6 +191,33 @@ extension Context {
         reason: String
     ) {
         record(work: work, parameters: parameters, subject: subject, outcome: .unavailable(reason: reason))
+    }
+}
+
+/// The samples of one subject.
+package struct TakenSamples {
+    let name: String
+    let isOurs: Bool
+    let nanoseconds: [Double]
+    let processorNanoseconds: [Double]?
+    let allocations: Double?
+    let bytes: Int?
+
+    /// - Parameter nanoseconds: at least one.
+    package init(
+        _ name: String,
+        isOurs: Bool = false,
+        nanoseconds: [Double],
+        processorNanoseconds: [Double]? = nil,
+        allocations: Double? = nil,
+        bytes: Int? = nil
+    ) {
+        self.name = name
+        self.isOurs = isOurs
+        self.nanoseconds = nanoseconds
+        self.processorNanoseconds = processorNanoseconds
+        self.allocations = allocations
+        self.bytes = bytes
     }
 }
 

@@ -6,10 +6,13 @@ import TypedCache
 /// An app's work with models: merging answers, reading lists, changing one model, starting.
 struct ModelsSuite: Suite {
     static let name = "models"
-    static let summary =
-        "models and lists of an app, beside SQLite with a row of JSON, a row per field, a column per field"
+    static let summary = "models and lists of an app, beside files of JSON and SQLite"
 
     func run(_ context: Context) throws {
+        try FirstScreenRun().run(context)
+        try OfferRuns().run(context)
+        try GrownListRun().run(context)
+        try ModelMemoryRun().run(context)
         try merge(context)
         try mergeDecoded(context)
         try readList(context)
