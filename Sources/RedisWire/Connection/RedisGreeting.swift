@@ -14,9 +14,7 @@ struct RedisGreeting {
         if settings.database != 0 { commands.append(["SELECT", .integer(settings.database)]) }
         commands += settings.preparation
         names = commands.filter { !$0.isAnsweredByPush }.map(\.name)
-        var bytes: [UInt8] = []
-        for command in commands { command.encode(into: &bytes) }
-        self.bytes = bytes
+        bytes = RedisCommand.bytes(of: commands)
     }
 
     /// Takes an answer.
