@@ -140,7 +140,7 @@ public final class SharedTier: Sendable {
         self.offset = offset
         let upkeep = TierUpkeep(members: members, offset: offset)
         let breaker = Breaker(settings.breaker)
-        let pace = ServerPace()
+        let pace = ServerPace(isSpread: isSpread)
         do throws(RedisError) {
             client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
                 members.tell(event)
