@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Shows a cache that machines share: three masters with a replica each, on this machine, hold 34,006 cities; four
-# processes read them; one changes a city, and the others see it; a master is killed, and all goes on. Run by
-# Scripts/demo shared. Everything is in a folder of the demo's own, and ends with it, also by Ctrl-C.
+# processes read them; one changes a city, and the others see it; a process that makes a value is killed, and another one
+# makes it; the servers are full for a while; a master is killed, and all goes on. Run by Scripts/demo shared. Everything is in a folder of the demo's own, and ends with it, also by Ctrl-C.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 work=
@@ -151,10 +151,24 @@ mkfifo "$work/input"
 fleet "$server" "$cities" <"$work/input" > >(tee "$work/output") &
 fleet=$!
 exec 7>"$work/input"
-waits() { grep -q 'Press return' "$work/output" 2>/dev/null || ! kill -0 "$fleet" 2>/dev/null; }
-wait_until "the first half" waits
+# How often it has asked for return.
+asked() { cat "$work/output" 2>/dev/null | grep -c 'Press return' || true; }
+waits() { (($(asked) >= $1)) || ! kill -0 "$fleet" 2>/dev/null; }
 
-if [[ -z $(grep 'Press return' "$work/output") ]]; then exit 1; fi
+# Sets the memory that each node may use, with which it refuses writes above it: set_memory BYTES
+set_memory() {
+    local port
+    for port in "${ports[@]}"; do redis-cli -p "$port" config set maxmemory "$1" >/dev/null; done
+}
+wait_until "the first part" waits 1
+if (($(asked) < 1)); then exit 1; fi
+say "\$ redis-cli config set maxmemory 1    # on each server"
+set_memory 1
+echo >&7
+
+wait_until "the second part" waits 2
+if (($(asked) < 2)); then exit 1; fi
+set_memory 0
 
 port=$(master_of 1850147)
 # Changes that the replica has not received would be lost; one that has not received all of them once takes no place.

@@ -178,6 +178,27 @@ import Testing
         }
     }
 
+    /// By a sum of its definition, for lengths around those of blocks, and for the largest bytes.
+    @Test(arguments: seeds(0..<20))
+    func calculatesAdler32(seed: Int) {
+        var generator = SeededGenerator(seed: seed)
+        for count in [
+            0, 1, 31, 32, 33, 5_535, 5_536, 5_537, 5_552, 40_000, Int.random(in: 0..<9_000, using: &generator),
+        ] {
+            let bytes = seed == 0 ? [UInt8](repeating: 255, count: count) : generator.bytes(count)
+            var (first, second): (UInt32, UInt32) = (1, 0)
+            for byte in bytes {
+                first = (first + UInt32(byte)) % 65_521
+                second = (second + first) % 65_521
+            }
+            let expected = second << 16 | first
+            #expect(bytes.withUnsafeBytes { Zlib.adler32($0) } == expected)
+            let cut = Int.random(in: 0...count, using: &generator)
+            let start = bytes[..<cut].withUnsafeBytes { Zlib.adler32($0) }
+            #expect(bytes[cut...].withUnsafeBytes { Zlib.adler32($0, continuing: start) } == expected)
+        }
+    }
+
     @Test func calculatesCRC32() {
         let bytes = Array("123456789".utf8)
         #expect(bytes.withUnsafeBytes { Zlib.crc32($0) } == 0xcbf4_3926)

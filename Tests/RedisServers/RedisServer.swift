@@ -133,11 +133,14 @@ package final class RedisServer: Sendable {
         let new = Process()
         new.executableURL = executable
         new.currentDirectoryURL = directory
+        // A file of settings comes first.
+        let files = Array(arguments.prefix { !$0.hasPrefix("-") })
         let isEncrypted = arguments.contains("--tls-cert-file")
         new.arguments =
-            (isEncrypted ? ["--port", "0", "--tls-port", "\(port)"] : ["--port", "\(port)"])
+            files
+            + (isEncrypted ? ["--port", "0", "--tls-port", "\(port)"] : ["--port", "\(port)"])
             + ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-            + ["--unixsocket", socket, "--dir", directory.path] + arguments
+            + ["--unixsocket", socket, "--dir", directory.path] + arguments.dropFirst(files.count)
         new.standardOutput = FileHandle.nullDevice
         new.standardError = FileHandle.nullDevice
         try new.start()

@@ -181,10 +181,7 @@ struct DecoderTests {
     @Test("A command is an array of bulk strings")
     func commands() {
         func encoded(_ command: RedisCommand) -> String {
-            var buffer: [UInt8] = []
-            command.encode(into: &buffer)
-            #expect(buffer.count <= command.encodedByteBound)
-            return String(decoding: buffer, as: UTF8.self)
+            String(decoding: RedisCommand.bytes(of: [command]), as: UTF8.self)
         }
         #expect(encoded(["GET", "é"]) == "*2\r\n$3\r\nGET\r\n$2\r\né\r\n")
         #expect(
@@ -193,14 +190,27 @@ struct DecoderTests {
         )
     }
 
+    @Test("Commands follow one another, and their numbers have any length")
+    func numbers() {
+        var numbers = [0, .max, .min, 7, -7]
+        for length in 1..<19 {
+            numbers += [Int("1" + String(repeating: "0", count: length)) ?? 0].flatMap {
+                [$0, $0 - 1, -$0, 1 - $0]
+            }
+        }
+        let commands = numbers.map { RedisCommand([.integer($0)]) } + [RedisCommand(numbers.map { .integer($0) })]
+        let values = Self.decode([RedisCommand.bytes(of: commands)]).values
+        let texts = numbers.map { RedisValue.bulk(Array(String($0).utf8)) }
+        #expect(values == texts.map { .array([$0]) } + [.array(texts)])
+    }
+
     @Test("Any command is read by the decoder as it was given", arguments: seeds(0..<50))
     func commandsRoundTrip(seed: Int) {
         var generator = SeededGenerator(seed: seed)
         let arguments = (0..<Int.random(in: 1..<9, using: &generator)).map { _ in
             generator.bytes(Int.random(in: 0..<200, using: &generator))
         }
-        var buffer: [UInt8] = []
-        RedisCommand(arguments.map { .bytes($0) }).encode(into: &buffer)
+        let buffer = RedisCommand.bytes(of: [RedisCommand(arguments.map { .bytes($0) })])
         #expect(Self.decode([buffer]).values == [.array(arguments.map { .bulk($0) })])
     }
 }

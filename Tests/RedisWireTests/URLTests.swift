@@ -15,6 +15,8 @@ struct URLTests {
             ("redis+cluster://a:7000,b,[::1]:7002/", "a:7000 b:6379 [::1]:7002", false, true, 0),
             ("valkeys+cluster://a", "a:6379", true, true, 0),
             ("REDIS://[fe80::1%25eth0]", "[fe80::1%eth0]:6379", false, false, 0),
+            ("redis+sentinel://a,b:1/mymaster/3", "a:26379 b:1", false, false, 3),
+            ("rediss+sentinel://[::1]/m", "[::1]:26379", true, false, 0),
             ("unix:/run/a%20b.sock", "unix:/run/a b.sock", false, false, 0),
             ("unix:///run/r.sock?db=2", "unix:/run/r.sock", false, false, 2),
             ("valkey+unix://u:p@/run/r.sock", "unix:/run/r.sock", false, false, 0),
@@ -63,6 +65,10 @@ struct URLTests {
             ("rediss://h?tls_insecure=false", "left out"), ("rediss://h?tls_insecure=true&tls_ca=a", "compared"),
             ("rediss://u:geheim@h?tls_key=a", "tls_key"), ("unix://u:geheim@h/p", "no host"),
             ("rediss+cluster://u:geheim@h/1", "cluster"),
+            ("redis+sentinel://h", "no master"), ("redis+sentinel://u:geheim@h/", "no master"),
+            ("redis+sentinel://h/m/x", "database"), ("redis://h?sentinel_password=geheim", "unknown parameter"),
+            ("redis+sentinel://h/m?sentinel_user=geheim", "sentinel_password"),
+            ("redis+sentinel://h/m?sentinel_password=", "not empty"),
             // A part of the password is no name of something else.
             ("redis://u:1/geheim@h", "%40"), ("redis://u:1?geheim=1@h", "%40"), ("redis://u:p@1?geheim=1@h", "%40"),
             ("rediss://u:p@1:2/geheim@h", "%40"), ("unix://u:1?geheim=1@/p", "%40"),
@@ -81,12 +87,24 @@ struct URLTests {
             ("redis://h?colour=red", "client_name, connect_timeout, lease, prefix, soft_timeout, timeout."),
             ("redis://h?db=2", "client_name, connect_timeout, lease, prefix, soft_timeout, timeout."),
             ("unix:/p?colour=red", "client_name, connect_timeout, db, lease, prefix, soft_timeout, timeout."),
+            ("redis+sentinel://h/m?a=b", "prefix, sentinel_password, sentinel_user, soft_timeout, timeout."),
             ("rediss://h?colour=red", "timeout, tls_ca, tls_certificate, tls_insecure, tls_key, tls_server_name."),
         ]
     )
     func knownParameters(url: String, names: String) {
         let error = #expect(throws: RedisURLError.self) { try Self.read(url) }
         #expect(error?.description.hasSuffix(names) == true, "\(String(describing: error))")
+    }
+
+    @Test("Sentinels have credentials of their own")
+    func sentinels() throws {
+        let plain = try Self.read("redis+sentinel://app:one@h/my%20master")
+        #expect(plain.sentinels == RedisSentinels(master: "my master"))
+        #expect(plain.credentials == RedisCredentials(user: "app", password: "one"))
+        let settings = try Self.read("redis+sentinel://h/m?sentinel_password=t%40wo&sentinel_user=eye")
+        let credentials = RedisCredentials(user: "eye", password: "t@wo")
+        #expect(settings.sentinels == RedisSentinels(master: "m", credentials: credentials))
+        #expect(settings.credentials == nil)
     }
 
     @Test("Files and names of TLS are read")
@@ -101,7 +119,7 @@ struct URLTests {
 
     @Test("Settings can be printed without giving the password away")
     func printing() throws {
-        let settings = try Self.read("redis://user:geheim@h")
+        let settings = try Self.read("redis+sentinel://user:geheim@h/m?sentinel_password=geheim")
         var dumped = ""
         dump(settings, to: &dumped)
         for text in ["\(settings)", String(reflecting: settings), dumped] { #expect(!text.contains("geheim")) }

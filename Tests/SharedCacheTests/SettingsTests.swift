@@ -353,7 +353,7 @@ private final class OperationObserver: CacheObserver {
         )
         let cache = try tier.cache()
         try await insist { try await cache.save("value", forKey: "key") }
-        tier.engine.breaker.failed()
+        tier.engine.breaker.failed(isSilent: true)
         #expect(try await code { try await cache.save("other", forKey: "key") } == .unreachable)
         try await wait(until: await code({ try await cache.save("new", forKey: "key") }) == nil)
         #expect(try await cache.fetch(forKey: "key") == "new")

@@ -11,3 +11,21 @@ struct City: Codable, Encoded, Equatable, Sendable {
     let timezone: String
     let admin1code: String
 }
+
+extension City {
+    /// A city that is in no file.
+    ///
+    /// - Parameter process: the one that makes it.
+    static func made(_ id: Int, by process: Int32 = 0) -> City {
+        City(
+            geonameid: id,
+            name: "Nowhere",
+            latitude: 0,
+            longitude: 0,
+            countrycode: "",
+            population: 0,
+            timezone: "",
+            admin1code: "\(process)"
+        )
+    }
+}

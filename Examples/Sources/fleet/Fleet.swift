@@ -4,7 +4,8 @@ import TypedCache
 
 /// Four processes that share a cache on a server, and the one that directs them.
 struct Fleet {
-    private let workers: [WorkerProcess]
+    private var workers: [WorkerProcess]
+    private let arguments: [String]
     private let tier: SharedTier
     private let cities: Cache<City>
     private let tokyo: Int = 1_850_147
@@ -12,15 +13,25 @@ struct Fleet {
     init(server: String, file: String) throws {
         tier = try SharedTier(server)
         cities = try Cache<City>(name: "cities", shared: tier)
-        workers = try (0..<4).map { _ in try WorkerProcess([server, file, "worker"]) }
+        let arguments = [server, file, "worker"]
+        self.arguments = arguments
+        workers = try (0..<4).map { _ in try WorkerProcess(arguments) }
     }
 
-    func run() async throws {
+    mutating func run() async throws {
         print("Four processes read every city:")
         try readAll()
 
         print("One process changes Tokyo; the others, which have it in memory, see that this long after:")
         try await changeTokyo()
+
+        print("All need a city that is nowhere yet, and the process that makes it is killed meanwhile:")
+        try await killProducer()
+
+        print("Press return once the servers are full.")
+        fflush(nil)
+        guard readLine() != nil else { return }
+        await useFullServers()
 
         print("Press return, and they read every city again.")
         fflush(nil)
@@ -55,6 +66,44 @@ struct Fleet {
         print("  \(times.joined(separator: ", "))")
     }
 
+    /// One process makes a value, which takes a minute; the others wait for it. It is killed, and its lease ends two seconds
+    /// later: then one other process makes the value, and the rest have it.
+    private mutating func killProducer() async throws {
+        try workers[0].ask("load -1 60000")
+        guard try workers[0].answer() == Worker.producing else {
+            throw FleetError(description: "The city is in the cache already.")
+        }
+        for worker in workers.dropFirst() { try worker.ask("load -1 300") }
+        try await Task.sleep(for: .milliseconds(500))
+        workers[0].kill()
+        for (number, worker) in workers.enumerated().dropFirst() {
+            var answer = try worker.answer()
+            if answer == Worker.producing { answer = try worker.answer() }
+            print("  process \(number + 1): \(answer)")
+        }
+        workers[0] = try WorkerProcess(arguments)
+    }
+
+    /// Calls while the servers take no entries.
+    private func useFullServers() async {
+        func show(_ call: String, _ body: () async throws -> String) async {
+            do {
+                print("  \(call): \(try await body())")
+            } catch {
+                print("  \(call): throws “\(error.localizedDescription)”")
+            }
+        }
+        print("The servers are full:")
+        await show("a fetch of Tokyo") { try await cities.fetch(forKey: tokyo)?.name ?? "nothing" }
+        await show("a fetch with a producer, of a city that is nowhere") {
+            try await cities.fetch(forKey: -2) { City.made(-2) }.name + ", not saved"
+        }
+        await show("a save") {
+            try await cities.save(City.made(-3), forKey: -3)
+            return "saved"
+        }
+    }
+
     /// Repeats a call until the server answers it, which may take some seconds after a master was lost.
     private func insist<Result>(_ body: () async throws -> Result) async throws -> Result {
         while true {
@@ -84,6 +133,12 @@ final class WorkerProcess {
 
     deinit {
         try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+
+    /// Ends it without a chance to clean up.
+    func kill() {
+        _ = Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 

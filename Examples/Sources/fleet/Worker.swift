@@ -9,7 +9,8 @@ struct Worker {
     private let expected: [City]
 
     init(server: String, file: String) throws {
-        tier = try SharedTier(server)
+        // The time for which a process that is killed holds up others.
+        tier = try SharedTier(server, SharedSettings(loads: .oncePerFleet(lease: .seconds(2))))
         cities = try Cache<City>(name: "cities", shared: tier)
         expected = try Self.cities(in: file)
     }
@@ -27,6 +28,8 @@ struct Worker {
             case ("read", _): await answer(readAll())
             case ("watch", let numbers) where numbers.count == 2:
                 await answer(waitForPopulation(numbers[1], of: numbers[0]))
+            case ("load", let numbers) where numbers.count == 2:
+                await answer(load(numbers[0], in: .milliseconds(numbers[1])))
             default: return
             }
         }
@@ -66,6 +69,25 @@ struct Worker {
         let hits = cities.statistics.memoryHits
         return "\(equal) of \(expected.count) cities equal, \(missing) missing, \(hits) hits in memory so far, "
             + "\(failures) calls without an answer, in \(seconds) s"
+    }
+
+    /// The line that tells of a producer's begin.
+    static let producing = "producing"
+
+    /// Fetches a city, which it makes, in so much time, if no other process does.
+    private func load(_ id: Int, in time: Duration) async -> String {
+        let start = Self.now
+        do {
+            let maker = try await cities.fetch(forKey: id) {
+                await answer(Self.producing)
+                try await Task.sleep(for: time)
+                return City.made(id, by: ProcessInfo.processInfo.processIdentifier)
+            }.admin1code
+            let isOwn = maker == "\(ProcessInfo.processInfo.processIdentifier)"
+            return "\(isOwn ? "made it" : "was given it"), after \(Double((Self.now - start) / 100_000) / 10) s"
+        } catch {
+            return "failed: \(error.localizedDescription)"
+        }
     }
 
     /// Fetches a city, which is in memory, until it has a population.

@@ -12,7 +12,8 @@ do {
     if arguments.count == 3 {
         try await Worker(server: arguments[0], file: arguments[1]).run()
     } else {
-        try await Fleet(server: arguments[0], file: arguments[1]).run()
+        var fleet = try Fleet(server: arguments[0], file: arguments[1])
+        try await fleet.run()
     }
 } catch {
     let sentence = (error as? FleetError)?.description ?? error.localizedDescription

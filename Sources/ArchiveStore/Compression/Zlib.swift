@@ -289,8 +289,8 @@ package enum Zlib {
 
     /// The Adler-32 (as in RFC 1950) of `bytes`, continued from the one of the bytes before them.
     static func adler32(_ bytes: UnsafeRawBufferPointer, continuing checksum: UInt32 = 1) -> UInt32 {
-        let start = bytes.bindMemory(to: UInt8.self).baseAddress
-        return start == nil ? checksum : UInt32(adler32_z(UInt(checksum), start, bytes.count))
+        // Sound: the call is given the buffer's bytes and their count.
+        bytes.baseAddress.map { adler32_summed(checksum, $0, bytes.count) } ?? checksum
     }
 
     /// The CRC-32 (as in RFC 1952) of `bytes`, continued from the one of the bytes before them.

@@ -27,9 +27,7 @@ final class RedisCall: Sendable {
 
     /// Asks for a sign of life.
     static func ping(until deadline: ContinuousClock.Instant) -> RedisCall {
-        var bytes: [UInt8] = []
-        RedisCommand(["PING"]).encode(into: &bytes)
-        return RedisCall(bytes: bytes, answerCount: 1, deadline: deadline)
+        RedisCall(bytes: RedisCommand.bytes(of: [["PING"]]), answerCount: 1, deadline: deadline)
     }
 }
 

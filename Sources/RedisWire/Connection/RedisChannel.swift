@@ -9,6 +9,10 @@ final class RedisChannel: @unchecked Sendable {
         let endpoint: RedisEndpoint
         let addresses: Addresses
         let settings: RedisSettings
+
+        /// The server for people.
+        var name: String { settings.sentinels.map { "The master \($0.master)" } ?? endpoint.description }
+
         let hearsMessages: Bool
         let inbox: RedisInbox
         let observer: @Sendable (RedisEvent) -> Void
@@ -42,8 +46,8 @@ final class RedisChannel: @unchecked Sendable {
     var held: Held?
 
     private let thread: RedisThread
-    /// The certificates of the attempt to connect that is under way; `nil` without TLS.
-    private var security: TLSContext?
+    /// That of the attempt to connect that is under way.
+    private var route: ConnectionRoute?
     /// Whether the server's name is being resolved.
     private var isResolving = false
 
@@ -90,7 +94,7 @@ final class RedisChannel: @unchecked Sendable {
 
     /// Does all work that is due.
     func act(at now: Instant) {
-        let endpoint = parts.endpoint
+        let endpoint = parts.name
         let timeouts = timeouts
         if let told = toldDeadline, told <= now { hasShortcuts = false }
         takeAnswers(dueAt: now)
@@ -218,8 +222,8 @@ final class RedisChannel: @unchecked Sendable {
     /// Begins the use of a socket that is connected.
     private func secure(_ socket: Socket, _ buffer: UnsafeMutableRawBufferPointer, until: Instant) {
         do throws(SocketError) {
-            let name = settings.tls.serverName ?? parts.endpoint.host
-            let stream = RedisStream(socket, try security?.session(withServer: name))
+            let name = settings.tls.serverName ?? route?.host ?? parts.endpoint.host
+            let stream = RedisStream(socket, try route?.security?.session(withServer: name))
             phase = .securing(stream, until: until)
             shakeHands(stream, buffer, until: until)
         } catch {
@@ -231,7 +235,7 @@ final class RedisChannel: @unchecked Sendable {
     private func shakeHands(_ stream: RedisStream, _ buffer: UnsafeMutableRawBufferPointer, until: Instant) {
         do throws(SocketError) {
             guard try stream.shakeHands(buffer) else { return }
-            let greeting = RedisGreeting(settings)
+            let greeting = RedisGreeting(settings, route?.credentials)
             output.append(greeting.bytes)
             phase = .greeting(stream, greeting, until: until)
             _ = write(to: stream)
@@ -287,14 +291,14 @@ final class RedisChannel: @unchecked Sendable {
                 } else if calls.take(value) {
                     attempts.succeed()
                 } else {
-                    throw RedisError(.malformed, "\(parts.endpoint) sent an answer that nothing asked for.")
+                    throw RedisError(.malformed, "\(parts.name) sent an answer that nothing asked for.")
                 }
             }
             return true
         } catch let error as RedisError {
             fail(error)
         } catch {
-            fail(RedisError(.malformed, "\(parts.endpoint) sent bytes that are no RESP3: \(error)"))
+            fail(RedisError(.malformed, "\(parts.name) sent bytes that are no RESP3: \(error)"))
         }
         return false
     }
@@ -306,12 +310,13 @@ final class RedisChannel: @unchecked Sendable {
         // A resolver that takes longer than an attempt is not asked once more for each of them.
         if isResolving { return }
         isResolving = true
-        let (thread, number, endpoint, addresses) = (thread, parts.inbox.number, parts.endpoint, parts.addresses)
-        let tls = settings.usesTLS ? settings.tls : nil
-        // Names are resolved and files are read elsewhere: the one waits for other servers, the other for disks.
+        let (thread, parts) = (thread, parts)
+        // Elsewhere: names, sentinels and credentials wait for other servers, files for disks.
         DispatchQueue.global(qos: .userInitiated).async {
-            let route = Result { () throws(SocketError) in try ConnectionRoute(to: endpoint, tls, addresses) }
-            thread.perform(for: number) { $0.connect(by: route) }
+            let route = Result { () throws(SocketError) in
+                try ConnectionRoute(to: parts.endpoint, parts.settings, parts.addresses)
+            }
+            thread.perform(for: parts.inbox.number) { $0.connect(by: route) }
         }
     }
 
@@ -321,7 +326,7 @@ final class RedisChannel: @unchecked Sendable {
         guard case .resolving(let until) = phase else { return }
         switch route {
         case .success(let route):
-            security = route.security
+            self.route = route
             connect(to: route.addresses[...], until: until, after: nil)
         case .failure(let error): fail(unreachable(error))
         }
@@ -349,7 +354,7 @@ final class RedisChannel: @unchecked Sendable {
     private func unreachable(_ error: SocketError?) -> RedisError {
         let reason = error?.description ?? "there is no address"
         let code: RedisError.Code = error?.isOfTLS == true ? .insecure : .notConnected
-        return RedisError(code, "\(parts.endpoint) cannot be reached: \(reason).")
+        return RedisError(code, "\(parts.name) cannot be reached: \(reason).")
     }
 
     // MARK: The end
@@ -357,7 +362,7 @@ final class RedisChannel: @unchecked Sendable {
     private func lose(_ error: SocketError) {
         // A server may refuse the client's certificate after the handshake.
         if error.isOfTLS, case .greeting = phase { return fail(unreachable(error)) }
-        fail(RedisError(.connectionLost, "The connection to \(parts.endpoint) broke: \(error)."))
+        fail(RedisError(.connectionLost, "The connection to \(parts.name) broke: \(error)."))
     }
 
     /// Ends the connection, or the attempt to connect, tells all callers, and waits for the next attempt.
@@ -370,7 +375,7 @@ final class RedisChannel: @unchecked Sendable {
     /// Ends the connection if it is open; the next attempt to connect follows.
     func giveUp(_ reason: String) {
         if case .open = phase {
-            fail(RedisError(.connectionLost, "The connection to \(parts.endpoint) was given up: \(reason)."))
+            fail(RedisError(.connectionLost, "The connection to \(parts.name) was given up: \(reason)."))
         }
     }
 

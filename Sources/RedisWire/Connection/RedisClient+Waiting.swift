@@ -18,10 +18,12 @@ extension RedisClient {
 }
 
 /// Runs the steps of tasks that blocked threads wait for: all threads of Swift's pool may be among those.
-private final class WaitingExecutor: TaskExecutor {
-    static let shared = WaitingExecutor()
+final class WaitingExecutor: TaskExecutor {
+    static let shared = WaitingExecutor(label: "typed-cache.redis-client")
 
-    private let queue = DispatchQueue(label: "typed-cache.redis-client", qos: .userInitiated)
+    private let queue: DispatchQueue
+
+    init(label: String) { queue = DispatchQueue(label: label, qos: .userInitiated) }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -133,12 +133,9 @@ package final class RedisConnection: RedisClient, ClusterNode {
         if commands.isEmpty { return nil }
         precondition(!commands.contains(where: \.isAnsweredByPush), "a subscription belongs to the preparation")
         if inbox.isForked { throw RedisError(.forked, "The connection belongs to the parent process.") }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(commands.reduce(0) { $0 + $1.encodedByteBound })
-        for command in commands { command.encode(into: &bytes) }
         let deadline = ContinuousClock.now + settings.timeouts.soft
         return RedisCall(
-            bytes: bytes,
+            bytes: RedisCommand.bytes(of: commands),
             answerCount: commands.count,
             deadline: deadline,
             callerDeadline: callerDeadline.flatMap { $0 < deadline ? $0 : nil }

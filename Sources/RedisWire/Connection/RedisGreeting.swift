@@ -4,9 +4,9 @@ struct RedisGreeting {
     private var answers: [RedisValue] = []
     let bytes: [UInt8]
 
-    init(_ settings: RedisSettings) {
+    init(_ settings: RedisSettings, _ credentials: RedisCredentials?) {
         var hello: [RedisCommand.Argument] = ["HELLO", 3]
-        if let credentials = settings.credentials {
+        if let credentials {
             hello += ["AUTH", .text(credentials.user ?? "default"), .text(credentials.password)]
         }
         if let name = settings.clientName { hello += ["SETNAME", .text(name)] }
@@ -14,9 +14,7 @@ struct RedisGreeting {
         if settings.database != 0 { commands.append(["SELECT", .integer(settings.database)]) }
         commands += settings.preparation
         names = commands.filter { !$0.isAnsweredByPush }.map(\.name)
-        var bytes: [UInt8] = []
-        for command in commands { command.encode(into: &bytes) }
-        self.bytes = bytes
+        bytes = RedisCommand.bytes(of: commands)
     }
 
     /// Takes an answer.

@@ -33,7 +33,8 @@ package final class TrackedConnection: RedisClient {
         interval: Duration,
         observer: @escaping @Sendable (TrackingEvent) -> Void
     ) throws(RedisError) {
-        let role = Role()
+        // Sentinels name the master.
+        let role = Role(needsMaster: settings.sentinels != nil)
         let tracker = Tracker(prefixes: prefixes, role: role, observer: observer)
         let calls = try RedisConnection(to: endpoint, settings: settings) { tracker.callsDid($0) }
         let channel = try RedisConnection(to: endpoint, settings: settings, hearsMessages: true) {
@@ -111,7 +112,9 @@ package enum TrackingEvent: Sendable {
 /// time. A process that only reads may be given one. A server that was the master when the process found it, or that
 /// refuses a change, was meant to be a master: its name leads to another one, now or before long.
 private final class Role: Sendable {
-    private let needsMaster = Atomic<Bool>(false)
+    private let needsMaster: Atomic<Bool>
+
+    init(needsMaster: Bool) { self.needsMaster = Atomic(needsMaster) }
 
     func noting(_ answers: [RedisValue]) -> [RedisValue] {
         for case .error(let error) in answers where error.code == "READONLY" {

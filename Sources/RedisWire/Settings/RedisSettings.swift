@@ -1,8 +1,12 @@
 /// How to reach servers and how to behave towards them.
 package struct RedisSettings: Sendable, Equatable {
-    /// Where to begin: one server, or some nodes of a cluster.
+    /// Where to begin: one server, some nodes of a cluster, or sentinels.
     package var endpoints: [RedisEndpoint]
     package var credentials: RedisCredentials?
+    /// Gives those of each new connection, in place of ``credentials``; `nil` for none.
+    package var credentialsProvider: RedisCredentialsProvider?
+    /// How the endpoints, which are sentinels, find the server; `nil` if the endpoints are servers.
+    package var sentinels: RedisSentinels?
     /// The number of the database; a cluster has only 0.
     package var database = 0
     package var isCluster = false
@@ -21,6 +25,12 @@ package struct RedisSettings: Sendable, Equatable {
     package var extras: [String: String] = [:]
 
     package init(endpoints: [RedisEndpoint]) { self.endpoints = endpoints }
+
+    /// The server, or the nodes to begin with, for people.
+    package var name: String {
+        let list = endpoints.map(\.description).joined(separator: ",")
+        return sentinels.map { "\($0.master) (sentinels \(list))" } ?? list
+    }
 }
 
 package struct RedisTimeouts: Sendable, Equatable {
@@ -65,22 +75,4 @@ package struct RedisLimits: Sendable, Equatable {
     package var unwrittenBytes = 64 << 20
 
     package init() {}
-}
-
-/// A user's name and password. Printing shows neither.
-package struct RedisCredentials: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
-    CustomReflectable
-{
-    /// `nil` for the server's default user.
-    package let user: String?
-    package let password: String
-
-    package init(user: String?, password: String) {
-        self.user = user
-        self.password = password
-    }
-
-    package var description: String { "RedisCredentials(hidden)" }
-    package var debugDescription: String { description }
-    package var customMirror: Mirror { Mirror(self, children: EmptyCollection()) }
 }

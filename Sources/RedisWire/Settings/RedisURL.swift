@@ -2,14 +2,17 @@
 ///
 /// ```
 /// redis://[[user]:password@]host[:port][,host[:port]…][/database][?name=value[&…]]
+/// redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/master[/database][?name=value[&…]]
 /// unix:[//[user[:password]@]]/path/of.sock[?db=2]
 /// ```
 ///
-/// Schemes: `redis`, `rediss` (TLS), `redis+cluster`, `rediss+cluster`, `redis+unix`, `unix`, and `valkey` in place of
-/// `redis` in each. Parameters: `db` (of a socket), `client_name`, `timeout`, `soft_timeout`, `connect_timeout`
+/// Schemes: `redis`, `rediss` (TLS), `redis+cluster`, `rediss+cluster`, `redis+sentinel`, `rediss+sentinel`, `redis+unix`,
+/// `unix`, and `valkey` in place of `redis` in each. Parameters: `db` (of a socket), `client_name`, `timeout`, `soft_timeout`, `connect_timeout`
 /// (such as `500ms` or `2s`), and the caller's own. With TLS, `tls_ca` (a file of authorities, in place of the
 /// system's), `tls_certificate` and `tls_key` (files, for servers that demand a client's certificate), `tls_server_name`
 /// (the name in the server's certificate, if it is not the host), and `tls_insecure=true`, which takes any certificate.
+/// With sentinels, whose own port is 26379, `sentinel_user` and `sentinel_password` are theirs, and the user before the hosts
+/// is the master's.
 package struct RedisURL {
     private let allowed: Set<String>
     private let timeouts: RedisTimeouts
@@ -46,9 +49,17 @@ package struct RedisURL {
                 throw RedisURLError("no host; write \(parts.scheme.name)://host:6379")
             }
             for host in hosts.split(separator: ",", omittingEmptySubsequences: false) {
-                settings.endpoints.append(try endpoint(host))
+                settings.endpoints.append(try endpoint(host, usualPort: parts.scheme.isSentinel ? 26379 : 6379))
             }
-            let database = parts.path.dropFirst()
+            var database = parts.path.dropFirst()
+            if parts.scheme.isSentinel {
+                let master = try decode(database.prefix { $0 != "/" }, "master")
+                if master.isEmpty {
+                    throw RedisURLError("no master; write \(parts.scheme.name)://host:26379/mymaster")
+                }
+                settings.sentinels = RedisSentinels(master: master)
+                database = database.drop { $0 != "/" }.dropFirst()
+            }
             if !database.isEmpty { settings.database = try self.database(database) }
         }
         try read(parts.query, of: parts.scheme, into: &settings)
@@ -68,13 +79,13 @@ package struct RedisURL {
         return RedisCredentials(user: user.isEmpty ? nil : user, password: password)
     }
 
-    private func endpoint(_ text: Substring) throws(RedisURLError) -> RedisEndpoint {
+    private func endpoint(_ text: Substring, usualPort: UInt16) throws(RedisURLError) -> RedisEndpoint {
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else { throw RedisURLError("an IPv6 address without its “]”") }
             let host = try decode(text[text.index(after: text.startIndex)..<end], "host")
             guard host.contains(":"), host.allSatisfy({ $0.isHexDigit || ":.%".contains($0) || host.contains("%") })
             else { throw RedisURLError("“[\(host)]” is no IPv6 address") }
-            return .tcp(host: host, port: try port(text[text.index(after: end)...]))
+            return .tcp(host: host, port: try port(text[text.index(after: end)...]) ?? usualPort)
         }
         let colon = text.firstIndex(of: ":") ?? text.endIndex
         let host = try decode(text[..<colon], "host")
@@ -82,12 +93,12 @@ package struct RedisURL {
             throw RedisURLError("an IPv6 address must be in brackets: [::1]:6379")
         }
         if host.isEmpty { throw RedisURLError("an empty host between commas or before a port") }
-        return .tcp(host: host, port: try port(text[colon...]))
+        return .tcp(host: host, port: try port(text[colon...]) ?? usualPort)
     }
 
-    /// The port behind its colon, or the usual one.
-    private func port(_ text: Substring) throws(RedisURLError) -> UInt16 {
-        if text.isEmpty { return 6379 }
+    /// The port behind its colon; `nil` without one.
+    private func port(_ text: Substring) throws(RedisURLError) -> UInt16? {
+        if text.isEmpty { return nil }
         guard text.first == ":", text.dropFirst().allSatisfy(\.isASCII), let port = UInt16(text.dropFirst()),
             port > 0,
             text.dropFirst().first?.isNumber == true
@@ -108,6 +119,8 @@ package struct RedisURL {
         into settings: inout RedisSettings
     ) throws(RedisURLError) {
         var seen: Set<String> = []
+        var sentinelUser: String?
+        var sentinelPassword: String?
         for item in query.split(separator: "&") {
             guard let equals = item.firstIndex(of: "=") else {
                 throw RedisURLError("a parameter without “=”")
@@ -119,9 +132,9 @@ package struct RedisURL {
                 settings.extras[name] = value
                 continue
             }
-            guard let parameter = URLParameter(rawValue: name), parameter != .database || scheme.isUnix else {
-                throw unknown(name, of: scheme)
-            }
+            guard let parameter = URLParameter(rawValue: name), parameter != .database || scheme.isUnix,
+                !parameter.isOfSentinels || scheme.isSentinel
+            else { throw unknown(name, of: scheme) }
             if parameter.isOfTLS {
                 guard scheme.usesTLS else { throw RedisURLError("\(name) is for rediss and valkeys") }
                 if value.isEmpty { throw RedisURLError("\(name) is empty") }
@@ -136,6 +149,8 @@ package struct RedisURL {
             case .softTimeout: settings.timeouts.soft = try duration(value, of: name)
             case .timeout: settings.timeouts.hard = try duration(value, of: name)
             case .database: settings.database = try database(value[...])
+            case .sentinelUser: sentinelUser = value
+            case .sentinelPassword: sentinelPassword = value
             case .authorities: settings.tls.authorities = value
             case .certificate: settings.tls.certificate = value
             case .key: settings.tls.key = value
@@ -144,6 +159,13 @@ package struct RedisURL {
                 guard value == "true" else { throw RedisURLError("tls_insecure is true, or left out") }
                 settings.tls.isUnverified = true
             }
+        }
+        if let sentinelPassword, !sentinelPassword.isEmpty {
+            settings.sentinels?.credentials = RedisCredentials(user: sentinelUser, password: sentinelPassword)
+        } else if sentinelUser != nil || sentinelPassword != nil {
+            throw RedisURLError(
+                "sentinels have no password; sentinel_user is for a sentinel_password that is not empty"
+            )
         }
         if settings.tls.key != nil, settings.tls.certificate == nil {
             throw RedisURLError("tls_key is for a tls_certificate")
@@ -161,7 +183,8 @@ package struct RedisURL {
     /// - Returns: an error that lists the parameters for URLs of the scheme.
     private func unknown(_ name: String, of scheme: Scheme) -> RedisURLError {
         let known = URLParameter.allCases.filter { parameter in
-            parameter == .database ? scheme.isUnix : !parameter.isOfTLS || scheme.usesTLS
+            if parameter == .database { return scheme.isUnix }
+            return (!parameter.isOfTLS || scheme.usesTLS) && (!parameter.isOfSentinels || scheme.isSentinel)
         }
         let names = allowed.union(known.map(\.rawValue)).sorted()
         return RedisURLError("unknown parameter “\(name)”; known are \(names.joined(separator: ", "))")
@@ -208,6 +231,8 @@ private enum URLParameter: String, CaseIterable {
     case timeout
     /// For sockets alone: other URLs have the database in their path.
     case database = "db"
+    case sentinelUser = "sentinel_user"
+    case sentinelPassword = "sentinel_password"
     case authorities = "tls_ca"
     case certificate = "tls_certificate"
     case key = "tls_key"
@@ -215,6 +240,7 @@ private enum URLParameter: String, CaseIterable {
     case isUnverified = "tls_insecure"
 
     var isOfTLS: Bool { rawValue.hasPrefix("tls_") }
+    var isOfSentinels: Bool { rawValue.hasPrefix("sentinel_") }
 }
 
 /// The text of a URL, cut into its parts; only the scheme is read.
@@ -269,6 +295,7 @@ private struct Scheme {
     let name: Substring
     let usesTLS: Bool
     let isCluster: Bool
+    let isSentinel: Bool
     let isUnix: Bool
 
     init(_ name: Substring) throws(RedisURLError) {
@@ -278,13 +305,14 @@ private struct Scheme {
         let base = parts[0]
         usesTLS = base == "rediss" || base == "valkeys"
         isCluster = kind == "cluster"
+        isSentinel = kind == "sentinel"
         isUnix = kind == "unix" || name.lowercased() == "unix"
         let isKnown =
-            parts.count <= 2 && (parts.count == 1 || isCluster || isUnix && !usesTLS)
+            parts.count <= 2 && (parts.count == 1 || isCluster || isSentinel || isUnix && !usesTLS)
             && (usesTLS || base == "redis" || base == "valkey" || parts == ["unix"])
         if !isKnown {
             throw RedisURLError(
-                "unknown scheme; known are redis, rediss, redis+cluster, rediss+cluster, redis+unix, unix, and valkey for redis"
+                "unknown scheme; known are redis, rediss, redis+cluster, rediss+cluster, redis+sentinel, rediss+sentinel, redis+unix, unix, and valkey for redis"
             )
         }
     }

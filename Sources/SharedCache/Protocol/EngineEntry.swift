@@ -127,7 +127,7 @@ struct NewEntry {
     }
 }
 
-/// The serials of many saves: a random number for all, as each takes a system call, and numbers that follow from it
+/// The serials of saves: a random number at first, which takes a system call, and numbers that follow from it
 /// (SplitMix64), none of which comes twice.
 struct EntrySerials {
     private var state = UInt64.random(in: 0 ... .max)

@@ -40,8 +40,15 @@ final class ServerPace: Sendable {
     /// In nanoseconds. More often, calls would cost more than they tell.
     private static let pause: Int64 = 2_000_000
 
+    private let isSpread: Bool
     private let times = Mutex(AnswerTimes())
     private let lastNoted = Atomic<Int64>(.min / 2)
+
+    /// - Parameter isSpread: whether several servers answer, of which one says nothing about another.
+    init(isSpread: Bool = false) { self.isSpread = isSpread }
+
+    /// Whether the server has answered another call since a time of ``HitClock``.
+    func hasAnswered(since start: Int64) -> Bool { !isSpread && lastNoted.load(ordering: .relaxed) > start }
 
     var current: AnswerTimes { times.withLock { $0 } }
 

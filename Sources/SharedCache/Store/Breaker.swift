@@ -16,17 +16,19 @@ struct BreakerState: Sendable {
     /// When the next call is let through, if no heartbeat is answered until then, and how many were.
     private var nextCall: Instant?
     private var admissions = 0
-    /// Whether neither a call nor a heartbeat was answered since a call failed.
+    /// Whether neither a call nor a heartbeat was answered since a call began that failed.
     private(set) var isSilent = false
 
     init(_ settings: SharedSettings.Breaker) { self.settings = settings }
 
     /// A call failed.
     ///
-    /// - Parameter jitter: by which the pause is multiplied.
-    mutating func fail(at now: Instant, jitter: Double) {
+    /// - Parameters:
+    ///   - jitter: by which the pause is multiplied.
+    ///   - isSilent: whether no other call was answered while this one waited.
+    mutating func fail(at now: Instant, jitter: Double, isSilent: Bool = true) {
         failures += 1
-        isSilent = true
+        if isSilent { self.isSilent = true }
         guard failures >= settings.failures, openUntil == nil else { return }
         openUntil = now + pause(after: openings) * jitter
         openings += 1
@@ -82,7 +84,7 @@ final class Breaker: Sendable {
         failureLimit = settings.failures
     }
 
-    /// Whether neither a call nor a heartbeat was answered since a call failed.
+    /// Whether neither a call nor a heartbeat was answered since a call began that failed.
     var isSuspect: Bool { isSilent.load(ordering: .relaxed) }
 
     /// Until when calls fail at once; `nil` if they do not.
@@ -96,7 +98,8 @@ final class Breaker: Sendable {
         throw StoreError(.unreachable, action: action, reason: reason)
     }
 
-    func failed() { change { $0.fail(at: .now, jitter: Self.jitter) } }
+    /// - Parameter isSilent: whether no other call was answered while this one waited.
+    func failed(isSilent: Bool) { change { $0.fail(at: .now, jitter: Self.jitter, isSilent: isSilent) } }
 
     private static var jitter: Double { .random(in: 0.8...1.2) }
 

@@ -149,12 +149,14 @@ struct Engine: Sendable {
             pace.answered(since: start)
             return values
         case .failure(let error):
-            if error.code == .timeout { pace.gaveUp(since: start) }
-            throw failure(error, action)
+            guard error.code == .timeout else { throw failure(error, action) }
+            pace.gaveUp(since: start)
+            throw failure(error, action, isSilent: !pace.hasAnswered(since: start))
         }
     }
 
-    private func failure(_ error: RedisError, _ action: String) -> StoreError {
+    /// - Parameter isSilent: whether the server has answered no other call either.
+    private func failure(_ error: RedisError, _ action: String, isSilent: Bool = true) -> StoreError {
         let code: StoreError.Code =
             switch error.code {
             case .closed: .closed
@@ -163,7 +165,7 @@ struct Engine: Sendable {
             case .cancelled: .cancelled
             default: .unreachable
             }
-        if code == .unreachable { breaker.failed() }
+        if code == .unreachable { breaker.failed(isSilent: isSilent) }
         if error.code == .timeout { counters.count { $0.timeouts += 1 } }
         return StoreError(code, action: action, reason: error.message)
     }

@@ -101,7 +101,6 @@ extension SharedStore {
         _ body: ([NewEntry], [NewArchive]) throws(StoreError) -> [Saved]
     ) -> [Result<EntryInformation?, StoreError>] {
         var results = [Result<EntryInformation?, StoreError>](repeating: .success(nil), count: archives.count)
-        var serials = EntrySerials()
         var rest = archives.indices[...]
         while !rest.isEmpty {
             var byteCount = 0
@@ -115,8 +114,7 @@ extension SharedStore {
             for place in part {
                 do throws(StoreError) {
                     let archive = archives[place]
-                    let (key, serial) = (archive.key, serials.next())
-                    news.append(try newEntry(archive.archive, forKey: key, archive.attributes, serial: serial))
+                    news.append(try newEntry(archive.archive, forKey: archive.key, archive.attributes))
                     places.append(place)
                 } catch {
                     results[place] = .failure(error)

@@ -24,26 +24,24 @@ extension SharedStore {
     func newEntry(
         _ archive: [UInt8],
         forKey key: String,
-        _ attributes: EntryAttributes,
-        serial: UInt64 = .random(in: 0 ... .max)
+        _ attributes: EntryAttributes
     ) throws(StoreError) -> NewEntry {
         let key = try StoreKey(key)
-        return try newEntry(archive, of: key, attributes, clock: try knownClock(owing: [key]), serial: serial)
+        return try newEntry(archive, of: key, attributes, clock: try knownClock(owing: [key]))
     }
 
     private func newEntry(
         _ archive: [UInt8],
         of key: StoreKey,
         _ attributes: EntryAttributes,
-        clock: EngineClock,
-        serial: UInt64
+        clock: EngineClock
     ) throws(StoreError) -> NewEntry {
         try NewEntry(
             archive,
             of: key,
             attributes,
             clock: clock,
-            serial: serial,
+            serial: serials.withLock { $0.next() },
             compression: settings.compression
         )
     }
@@ -72,7 +70,7 @@ extension SharedStore {
             if error.isUnacknowledged { view.owe([key]) }
             throw error
         }
-        return try newEntry(archive, of: key, attributes, clock: clock, serial: .random(in: 0 ... .max))
+        return try newEntry(archive, of: key, attributes, clock: clock)
     }
 
     /// Whether no key is owed. A missing node of a cluster is owed its own keys only: see ``isOwed(_:)``.

@@ -26,6 +26,8 @@ package final class SharedStore: LoadingStore {
     let waiters = LeaseWaiters()
     /// Extends the leases of loads.
     let keeper: LeaseKeeper
+    /// Of the saves by this store.
+    let serials = Mutex(EntrySerials())
     private let usage = StoreUsage()
     private let listener = Mutex<(@Sendable (EngineView.Heard) -> Void)?>(nil)
     /// When the last answered heartbeat was sent.

@@ -50,21 +50,38 @@ public final class SharedTier: Sendable {
     ///   - url: `redis://[[user]:password@]host[:port][/database]`, `redis+cluster://…host[:port][,host[:port]…]` or
     ///     `unix:/path/of.sock`, `rediss` for TLS, `valkey` in place of `redis`; with the parameters `prefix` (the
     ///     beginning of the names of all entries, 1 to 64 letters, digits, `.`, `_` and `-`; `default` if there is
-    ///     none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such as `500ms`, `2s`).
+    ///     none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such as `500ms`, `2s`). With sentinels,
+    ///     `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/master[/database]`: they are asked for the
+    ///     master before each new connection, with `sentinel_user` and `sentinel_password`, if they want those.
     ///   - settings: of which the URL's timeouts take precedence.
+    ///   - credentials: gives the user and password, or token, of each new connection, for those that expire; `nil` if
+    ///     the URL has them. Called once for each connection, from a thread of its own; its time counts as that of
+    ///     connecting, so keep what takes longer to get. If it throws, the server is unreachable, and it is called again
+    ///     for the next attempt to connect. Of a cluster and of sentinels' servers, all have the same.
     /// - Throws: `CacheError` with code `.invalidServer` for a URL that cannot be used, which the message explains
-    ///   without the password; `.unreachable` if the process has no descriptors left; `.forked` in a process that was
+    ///   without the password, or that has one besides `credentials`; `.unreachable` if the process has no descriptors left; `.forked` in a process that was
     ///   forked, without running another program, from one that had a tier. A server that is down is no error here.
-    public convenience init(_ url: String, _ settings: SharedSettings = SharedSettings()) throws(CacheError) {
-        let (wire, given) = try Self.wire(url, settings)
-        var settings = given
+    public convenience init(
+        _ url: String,
+        _ settings: SharedSettings = SharedSettings(),
+        credentials: (@Sendable () async throws -> SharedCredentials)? = nil
+    ) throws(CacheError) {
+        var (wire, settings) = try Self.wire(url, settings)
+        if let credentials {
+            if wire.credentials != nil {
+                throw CacheError.invalidServer("The URL has a password, and other credentials are given.")
+            }
+            wire.credentialsProvider = RedisCredentialsProvider {
+                let given = try await credentials()
+                return RedisCredentials(user: given.user, password: given.password)
+            }
+        }
         let prefix = EntryNames.prefix(wire.extras["prefix"] ?? "default")
         let prefixes = settings.coherence == .invalidated ? [prefix] : []
-        let node = wire.endpoints.map(\.description).joined(separator: ",")
         // A cluster's client gives up each node by itself.
         if wire.isCluster { settings.breaker.failures = .max }
-        try self.init(prefix: prefix, node: node, isSpread: wire.isCluster, settings) {
-            [settings] heartbeat, observer throws(RedisError) in
+        try self.init(prefix: prefix, node: wire.name, isSpread: wire.isCluster, settings) {
+            [settings, wire] heartbeat, observer throws(RedisError) in
             if wire.isCluster {
                 return try TrackedCluster(
                     settings: wire,
@@ -140,7 +157,7 @@ public final class SharedTier: Sendable {
         self.offset = offset
         let upkeep = TierUpkeep(members: members, offset: offset)
         let breaker = Breaker(settings.breaker)
-        let pace = ServerPace()
+        let pace = ServerPace(isSpread: isSpread)
         do throws(RedisError) {
             client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
                 members.tell(event)
@@ -195,8 +212,8 @@ public final class SharedTier: Sendable {
         do throws(RedisURLError) {
             let wire = try RedisURL(parameters: ["prefix"], timeouts: timeouts).settings(of: url)
             if let prefix = wire.extras["prefix"] { try checkPrefix(prefix) }
-            guard wire.isCluster || wire.endpoints.count == 1 else {
-                throw RedisURLError("more than one host is for clusters")
+            guard wire.isCluster || wire.sentinels != nil || wire.endpoints.count == 1 else {
+                throw RedisURLError("more than one host is for clusters and sentinels")
             }
             return wire
         } catch {
