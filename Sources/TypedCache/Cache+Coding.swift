@@ -87,7 +87,7 @@ extension Cache {
             }
         }
         DiskRead.end(kept)
-        recorder.recordDiskHits(on: kept.map { (entry: $0.entry, isCopy: $0.read.stored.isCopy) })
+        recorder.recordDiskHits(kept)
         return fetched
     }
 

@@ -37,11 +37,11 @@ extension ArchiveDecoder {
         func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try fields.integer(key) }
 
         func decode(_ type: String.Type, forKey key: Key) throws -> String {
-            try fields.text(key, at: fields.value(key))
+            try fields.text(key)
         }
 
         func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-            try fields.decode(type, key, at: fields.value(key))
+            try fields.decode(type, key)
         }
 
         // The protocol's own look each key up three times.
@@ -87,21 +87,11 @@ extension ArchiveDecoder {
         }
 
         func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-            guard let reference = try fields.find(key.stringValue) else { return nil }
-            if let text = try fields.unarchiver.text(at: reference) { return text }
-            if try fields.unarchiver.isAbsent(reference) { return nil }
-            return try fields.text(key, at: reference)
+            try fields.textIfPresent(key)
         }
 
         func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-            guard let reference = try fields.find(key.stringValue) else { return nil }
-            // Most values are there, and of a type that tells by itself.
-            return try fields.unarchiver.plain(type, at: reference) {
-                $0
-            } else: { _ in
-                if try fields.unarchiver.isAbsent(reference) { return nil }
-                return try fields.decoder(key, at: reference).decode(type)
-            }
+            try fields.decodeIfPresent(type, key)
         }
 
         func nestedContainer<Nested: CodingKey>(

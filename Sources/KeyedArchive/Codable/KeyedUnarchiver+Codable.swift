@@ -26,7 +26,10 @@ extension KeyedUnarchiver {
         of type: T.Type,
         from data: Data
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, in: UnarchiverMemoryPool.take(copying: data))
+        var unarchiver = try IdleUnarchivers.take(copying: data, decoding: type)
+        let value = try unarchiver.codableRoot(type)
+        IdleUnarchivers.giveBack(&unarchiver)
+        return value
     }
 
     /// - Parameter formerNames: more names that the root's class may have.
@@ -35,44 +38,77 @@ extension KeyedUnarchiver {
         formerNames: FormerRootNames? = nil,
         from bytes: [UInt8]
     ) throws(ArchiveError) -> T {
-        try unarchive(decoding: type, formerNames: formerNames, in: UnarchiverMemoryPool.take(copying: bytes))
+        var unarchiver = try IdleUnarchivers.take(copying: bytes, decoding: type)
+        unarchiver.codableRoot.formerNames = formerNames
+        let value = try unarchiver.codableRoot(type)
+        IdleUnarchivers.giveBack(&unarchiver)
+        return value
     }
 
     static func unarchive<T: Decodable>(
         decoding type: T.Type,
-        formerNames: FormerRootNames? = nil,
         in memory: UnarchiverMemory,
         limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) -> T {
-        let unarchiver = try KeyedUnarchiver(memory, limits: limits)
-        unarchiver.codableRoot.formerNames = formerNames
+        try KeyedUnarchiver(memory, decoding: type, limits: limits).codableRoot(type)
+    }
+
+    /// Decodes the root.
+    private func codableRoot<T: Decodable>(_ type: T.Type) throws(ArchiveError) -> T {
         do {
-            guard let root = try unarchiver.value(of: KeyedArchiver.rootKey) else {
+            if let plan {
+                let value = try plannedRoot(type, at: plan.root)
+                if let error { throw error }
+                return value
+            }
+            guard let root = try value(of: KeyedArchiver.rootKey) else {
                 throw ArchiveError(.missingValue, "the archive has no root object")
             }
-            let value = try ArchiveDecoder(unarchiver, at: root, path: nil, isRoot: true).decode(T.self)
+            let value = try ArchiveDecoder(self, at: root, path: nil, isRoot: true).decode(type)
             // A type that asks for no keys has not been compared with the archive's yet.
-            if !unarchiver.codableRoot.isChecked { try unarchiver.checkClass(at: root, is: T.self) }
-            if let error = unarchiver.error { throw error }
+            if !codableRoot.isChecked { try checkClass(at: root, is: type) }
+            if let error { throw error }
+            if let recorder { notePlan(recorder, of: type, root: root) }
             return value
         } catch let error as ArchiveError {
             // An error that was recorded inside has its place already.
-            throw unarchiver.error == nil ? unarchiver.located(error) : error
+            throw self.error == nil ? located(error) : error
         } catch let error as DecodingError {
             // The root's class says more than the first value that was not there.
-            if !unarchiver.codableRoot.isChecked, let root = try unarchiver.value(of: KeyedArchiver.rootKey) {
+            if !codableRoot.isChecked, let root = try value(of: KeyedArchiver.rootKey) {
                 do throws(ArchiveError) {
-                    try unarchiver.checkClass(at: root, is: T.self)
+                    try checkClass(at: root, is: type)
                 } catch {
-                    throw unarchiver.located(error)
+                    throw located(error)
                 }
             }
             throw ArchiveError(error)
         } catch {
-            let name = ArchivedClass.of(T.self).name
+            let name = ArchivedClass.of(type).name
             let thrown = ClassNames.name(of: Swift.type(of: error))
             throw ArchiveError(.decodingFailed, "the init(from:) of \(name) threw a \(thrown)", cause: error)
         }
+    }
+
+    /// Decodes the root of an archive that follows a plan: plans are of types that decode themselves.
+    @inline(__always)
+    private func plannedRoot<T: Decodable>(
+        _ type: T.Type,
+        at root: BinaryPropertyList.Reference
+    ) throws -> T {
+        try nesting.enter()
+        defer { nesting.leave() }
+        codableRoot.type = type
+        let value = try T(from: ArchiveDecoder(self, at: root, path: nil, isRoot: true))
+        if !codableRoot.isChecked { try checkClass(at: root, is: type) }
+        return value
+    }
+
+    // Apart: seldom needed.
+    @inline(never)
+    private func notePlan(_ recorder: PlanRecorder, of type: Any.Type, root: BinaryPropertyList.Reference) {
+        guard memory.kinds[type] == .own, let plan = recorder.plan(of: self, root: root) else { return }
+        memory.plans.add(plan, for: type)
     }
 
     /// Throws if the root is an object of a class other than `type`'s; it may be one of Foundation's.

@@ -32,6 +32,11 @@ struct CyclicReferences {
     /// Whether no object that is still being decoded was handed out.
     var isEmpty: Bool { placeholders.isEmpty }
 
+    /// Whether nothing was noted.
+    var isUnused: Bool {
+        placeholders.isEmpty && waiting.isEmpty && collections.isEmpty && handedOutCollections.isEmpty && !isTrial
+    }
+
     func isHandedOut(_ uid: UInt32) -> Bool {
         handedOutCollections.contains(uid) || placeholders[uid] != nil
     }

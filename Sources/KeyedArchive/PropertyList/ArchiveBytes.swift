@@ -28,6 +28,9 @@ struct ArchiveBytes: Sendable, BitwiseCopyable {
         base = buffer.baseAddress ?? StaticString("").utf8Start
     }
 
+    /// Whether these may be a binary property list, as the first byte tells.
+    var isBinary: Bool { count > 0 && base[0] == 0x62 }
+
     subscript(offset: Int) -> UInt8 {
         @inline(__always) get {
             precondition(offset >= 0 && offset < count)

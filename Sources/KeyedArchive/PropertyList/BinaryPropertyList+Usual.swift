@@ -1,3 +1,5 @@
+import Foundation
+
 // Objects in the forms that nearly all have, found by one look at their first bytes: without an `Object`, which is returned
 // by way of memory, and without a closure.
 //
@@ -21,6 +23,35 @@ extension BinaryPropertyList {
         }
         let end = start &+ count
         return end <= table ? Range(uncheckedBounds: (start, end)) : nil
+    }
+
+    /// The text of up to 255 ASCII characters that an object is, but the one that stands for nil.
+    @inline(__always)
+    func usualString(_ reference: Reference) throws(ArchiveError) -> String? {
+        guard let range = usualText(reference), !isNull(text: range) else { return nil }
+        return try string(ascii: range)
+    }
+
+    /// Whether an object is a number, a Boolean, or a text other than the one that stands for nil.
+    func isUsualValue(_ reference: Reference) -> Bool {
+        usualNumber(reference) != nil || usualText(reference).map { !isNull(text: $0) } ?? false
+    }
+
+    /// Whether a usual text is the one that stands for nil.
+    @inline(__always)
+    private func isNull(text range: Range<Int>) -> Bool {
+        // Its five bytes, and three after it.
+        range.count == 5 && bytes.bigEndian(range.lowerBound, 8) &>> 24 == 0x24_6E_75_6C_6C
+    }
+
+    /// The UUID that 16 bytes are.
+    func usualUUID(_ reference: Reference) -> UUID? {
+        guard let offset = knownOffset(of: reference), offset &+ 19 <= table,
+            bytes.bigEndian(offset, 3) == 0x4F_10_10
+        else { return nil }
+        return bytes.withBytes(in: offset &+ 3..<offset &+ 19) {
+            UUID(uuid: UnsafeRawBufferPointer($0).loadUnaligned(as: uuid_t.self))
+        }
     }
 
     /// A Boolean, an integer of up to eight bytes, or a `Double`.

@@ -40,8 +40,8 @@ struct BinaryPropertyList: Sendable, BitwiseCopyable {
     let bytes: ArchiveBytes
     let objectCount: Int
     let top: Reference
-    private let offsetWidth: Int
-    private let referenceWidth: Int
+    let offsetWidth: Int
+    let referenceWidth: Int
     /// Where the offset table begins: objects end before it.
     let table: Int
 

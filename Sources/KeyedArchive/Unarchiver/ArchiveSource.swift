@@ -13,6 +13,12 @@ struct ArchiveSource: Sendable, BitwiseCopyable {
         self.list = list
     }
 
+    /// The parts of an archive that follows a plan.
+    init(_ list: BinaryPropertyList, _ plan: PlannedSource) {
+        self.list = list
+        (objects, top) = (plan.objects, plan.scope)
+    }
+
     /// Opens a keyed archive of either form. O(1) in the number of objects for a binary one.
     static func open(_ bytes: ArchiveBytes) throws(ArchiveError) -> OpenedArchive {
         let (list, origin) = try XMLPropertyList.open(bytes)

@@ -16,9 +16,9 @@ import Foundation
 /// An unarchiver is used from one thread. Nothing is decoded that is not asked for.
 public final class KeyedUnarchiver: NSCoder {
     /// Borrows the bytes of `memory`, which is given back when this unarchiver is freed, or of `origin`.
-    let source: ArchiveSource
+    @exclusivity(unchecked) private(set) var source: ArchiveSource
     let memory: UnarchiverMemory
-    private let origin: XMLOrigin?
+    @exclusivity(unchecked) private var origin: XMLOrigin?
     // Parts of `memory`, held here too: through `memory`, each use would count references to them.
     let classes: ClassResolver
     let budget: DecodingBudget
@@ -33,6 +33,12 @@ public final class KeyedUnarchiver: NSCoder {
     @exclusivity(unchecked) var cycles = CyclicReferences()
     /// How far the class of a Codable root was compared with its type.
     @exclusivity(unchecked) var codableRoot = CodableRoot()
+    /// The plan that the archive of a Codable root follows, if there is one.
+    @exclusivity(unchecked) private(set) var plan: ArchivePlan?
+    /// The number of the plan's container that is expected next.
+    @exclusivity(unchecked) var nextContainer = 0
+    /// Notes the decoding of a Codable root for a new plan; `nil` if it is not noted.
+    @exclusivity(unchecked) var recorder: PlanRecorder?
     /// Bytes whose addresses were given out.
     @exclusivity(unchecked) var keptBytes: [NSMutableData] = []
 
@@ -99,29 +105,79 @@ public final class KeyedUnarchiver: NSCoder {
     /// - Parameters:
     ///   - memory: memory that holds an archive's bytes.
     ///   - root: one more class that may be instantiated.
-    init(
+    convenience init(
         _ memory: UnarchiverMemory,
         root: AnyClass? = nil,
         classes: [AnyClass] = [],
         limits: ArchiveLimits = ArchiveLimits()
     ) throws(ArchiveError) {
-        let archive = try memory.open()
+        try self.init(memory, memory.open(), limits: limits)
+        self.classes.expect(root, classes)
+    }
+
+    /// - Parameters:
+    ///   - memory: memory that holds an archive's bytes.
+    ///   - type: the Codable type that is decoded.
+    convenience init(_ memory: UnarchiverMemory, decoding type: Any.Type, limits: ArchiveLimits)
+        throws(ArchiveError)
+    {
+        var isNoted = false
+        let (archive, plan) = try memory.open(for: type, isNoted: &isNoted)
+        try self.init(memory, archive, plan: plan, limits: limits)
+        if isNoted { recorder = PlanRecorder() }
+        classes.expect(nil, [])
+    }
+
+    /// Opens the archive that the memory holds now, after another one. Nothing else may refer to this unarchiver, and it
+    /// must be ``isClean``.
+    func reopen(decoding type: Any.Type, limits: ArchiveLimits) throws(ArchiveError) {
+        var isNoted = false
+        let (archive, plan) = try memory.open(for: type, isNoted: &isNoted)
         (source, origin) = (archive.source, archive.origin)
-        let byteCount = source.list.bytes.count
-        guard source.objects.count <= limits.objectCount else {
-            throw ArchiveError(.limitExceeded, "an archive of more than \(limits.objectCount) objects")
-        }
+        self.plan = plan
+        if isNoted { recorder = PlanRecorder() }
+        frame = DecodingFrame(source.top, place: nil, depth: 0)
+        try begin(limits)
+    }
+
+    /// Forgets the archive but for its bytes. Then another one can be opened, if this is ``isClean``.
+    func close() {
+        memory.reset()
+        codableRoot = CodableRoot()
+        nextContainer = 0
+        recorder = nil
+        nesting.leave(downTo: 0)
+    }
+
+    /// Whether decoding has left nothing that another archive could meet.
+    var isClean: Bool { !failure.isSet && cycles.isUnused && keptBytes.isEmpty && !asksDelegate }
+
+    private init(
+        _ memory: UnarchiverMemory,
+        _ archive: OpenedArchive,
+        plan: ArchivePlan? = nil,
+        limits: ArchiveLimits
+    ) throws(ArchiveError) {
+        (source, origin) = (archive.source, archive.origin)
+        self.plan = plan
         frame = DecodingFrame(source.top, place: nil, depth: 0)
         nesting = NestingLimit(
             levels: min(limits.depth, .max - NestingLimit.leafLevels) + NestingLimit.leafLevels
         )
         self.classes = memory.classes
         budget = memory.budget
-        self.classes.expect(root, classes)
-        budget.grant(limits, byteCount: byteCount)
-        memory.objects.open(placeCount: source.objects.count, memberLimit: limits.heldMembers(in: byteCount))
         self.memory = memory
         super.init()
+        try begin(limits)
+    }
+
+    private func begin(_ limits: ArchiveLimits) throws(ArchiveError) {
+        let byteCount = source.list.bytes.count
+        guard source.objects.count <= limits.objectCount else {
+            throw ArchiveError(.limitExceeded, "an archive of more than \(limits.objectCount) objects")
+        }
+        budget.grant(limits, byteCount: byteCount)
+        memory.objects.open(placeCount: source.objects.count, memberLimit: limits.heldMembers(in: byteCount))
     }
 
     deinit { UnarchiverMemoryPool.giveBack(memory) }

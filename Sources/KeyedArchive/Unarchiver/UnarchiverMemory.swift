@@ -13,8 +13,15 @@ final class UnarchiverMemory: @unchecked Sendable {
     @exclusivity(unchecked) var keyOrder = KeyOrder()
     /// Of the types that were decoded from this archive and from those before.
     @exclusivity(unchecked) var kinds = TypeTable<CodableKind>()
+    @exclusivity(unchecked) var plans = TypePlans()
 
-    init() { classes = ClassResolver(budget) }
+    /// Whether it is kept for other unarchivers.
+    let isPooled: Bool
+
+    init(isPooled: Bool = true) {
+        self.isPooled = isPooled
+        classes = ClassResolver(budget)
+    }
 
     /// Copies an archive's bytes, over those that were there.
     func fill(with archive: UnsafeRawBufferPointer) {
@@ -25,21 +32,37 @@ final class UnarchiverMemory: @unchecked Sendable {
     /// The archive in this memory. It must not be used any more when the memory is given back.
     func open() throws(ArchiveError) -> OpenedArchive { try ArchiveSource.open(ArchiveBytes(borrowing: bytes)) }
 
+    /// As ``open()``, of an archive of a Codable type.
+    ///
+    /// - Parameter isNoted: whether the decoding should be noted for a plan.
+    func open(
+        for type: Any.Type,
+        isNoted: inout Bool
+    ) throws(ArchiveError) -> (archive: OpenedArchive, plan: ArchivePlan?) {
+        let bytes = ArchiveBytes(borrowing: bytes)
+        if bytes.isBinary, let list = try? BinaryPropertyList(bytes),
+            let plan = plans.plan(for: type, list, isNoted: &isNoted)
+        {
+            return (OpenedArchive(source: ArchiveSource(list, plan.source), origin: nil), plan)
+        }
+        return (try ArchiveSource.open(bytes), nil)
+    }
+
     /// Forgets everything but the memory that is there.
-    fileprivate func reset() {
+    func reset() {
         objects.removeAll()
         classes.reset()
         keyOrder = KeyOrder()
     }
 
     /// How much memory it holds on to, roughly, in bytes.
-    fileprivate var footprint: Int { bytes.capacity + objects.footprint }
+    var footprint: Int { bytes.capacity + objects.footprint }
 }
 
 /// The memory of unarchivers that are done.
 enum UnarchiverMemoryPool {
     private static let countLimit = 8
-    private static let footprintLimit = 1 << 20
+    static let footprintLimit = 1 << 20
     private static let idle = Mutex<[UnarchiverMemory]>([])
 
     /// Memory with a copy of an archive's bytes.
@@ -54,6 +77,7 @@ enum UnarchiverMemoryPool {
         guard memory.footprint <= footprintLimit else { return }
         // Drops the decoded objects before the lock is taken: their deinitializers must not run under it.
         memory.reset()
+        guard memory.isPooled else { return }
         idle.withLock { if $0.count < countLimit { $0.append(memory) } }
     }
 }

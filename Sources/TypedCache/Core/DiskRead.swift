@@ -45,12 +45,11 @@ final class DiskRead: Sendable {
     /// Ends readings of one cache, each with the entry that memory is to keep; memory's lock is taken once.
     static func end(_ reads: [(read: DiskRead, entry: MemoryEntry)]) {
         guard let core = reads.first?.read.core else { return }
-        let open = reads.filter { !$0.read.isEnded.exchange(true, ordering: .relaxed) }
-        for (_, entry) in open { _ = core.useIfFresh(entry) }
+        for (read, entry) in reads where !read.isEnded.load(ordering: .relaxed) { _ = core.useIfFresh(entry) }
         let dropped = core.memory.withLock { memory in
             var dropped = MemoryTier.Dropped()
-            for (read, entry) in open {
-                dropped.add(memory.endRead(read.key, read.start, keeping: entry))
+            for (read, entry) in reads where !read.isEnded.exchange(true, ordering: .relaxed) {
+                memory.endRead(read.key, read.start, keeping: entry, into: &dropped)
             }
             return dropped
         }

@@ -90,14 +90,14 @@ struct Recorder: Sendable {
         }
     }
 
-    /// Records hits on disk, with the entries that were made of them; `isCopy` is as for one.
-    func recordDiskHits(on entries: [(entry: MemoryEntry, isCopy: Bool)]) {
+    /// Records hits on disk, with the entries that were made of them.
+    func recordDiskHits(_ reads: [(read: DiskRead, entry: MemoryEntry)]) {
         if let sampler {
-            for (entry, _) in entries { sampler.use(entry.key.hash, cost: entry.cost) }
+            for (_, entry) in reads { sampler.use(entry.key.hash, cost: entry.cost) }
         }
-        countStoreHits(entries.count)
+        countStoreHits(reads.count)
         guard listeners.isActive else { return }
-        for (entry, isCopy) in entries { listeners.tell(.diskHit, entry.key, isOfCopy: isCopy) }
+        for (read, entry) in reads { listeners.tell(.diskHit, entry.key, isOfCopy: read.stored.isCopy) }
     }
 
     func miss(_ key: EntryKey) { record(.missed, key) }

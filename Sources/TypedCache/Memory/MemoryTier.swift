@@ -172,7 +172,20 @@ struct MemoryTier {
         keeping entry: MemoryEntry? = nil,
         isMissing: Bool = false
     ) -> Dropped {
-        end(key, start, isWrite: false, keeping: entry, isMissing: isMissing, leavesUnsaved: true)
+        var dropped = Dropped()
+        endRead(key, start, keeping: entry, isMissing: isMissing, into: &dropped)
+        return dropped
+    }
+
+    /// As above, of one of several reads.
+    mutating func endRead(
+        _ key: EntryKey,
+        _ start: Start,
+        keeping entry: MemoryEntry?,
+        isMissing: Bool = false,
+        into dropped: inout Dropped
+    ) {
+        end(key, start, isWrite: false, keeping: entry, isMissing: isMissing, leavesUnsaved: true, into: &dropped)
     }
 
     /// Ends the reading that is a load, and keeps its entry in place of any other if the key was not written meanwhile.
@@ -184,7 +197,9 @@ struct MemoryTier {
         keeping entry: MemoryEntry?,
         unsaved: EntryInformation? = nil
     ) -> Dropped {
-        end(key, start, isWrite: false, keeping: entry, unsaved: unsaved)
+        var dropped = Dropped()
+        end(key, start, isWrite: false, keeping: entry, unsaved: unsaved, into: &dropped)
+        return dropped
     }
 
     /// Remembers that the disk has refused an entry, if memory has kept it.
@@ -201,7 +216,9 @@ struct MemoryTier {
         keeping entry: MemoryEntry? = nil,
         unsaved: EntryInformation? = nil
     ) -> Dropped {
-        end(key, start, isWrite: true, keeping: entry, unsaved: unsaved)
+        var dropped = Dropped()
+        end(key, start, isWrite: true, keeping: entry, unsaved: unsaved, into: &dropped)
+        return dropped
     }
 
     private mutating func end(
@@ -211,24 +228,23 @@ struct MemoryTier {
         keeping entry: MemoryEntry?,
         unsaved: EntryInformation? = nil,
         isMissing: Bool = false,
-        leavesUnsaved: Bool = false
-    ) -> Dropped {
-        var dropped = Dropped()
+        leavesUnsaved: Bool = false,
+        into dropped: inout Dropped
+    ) {
         if let former = find(entry, isMissing: isMissing, of: key) { dropped.others.append(former) }
         let outcome = traffic.end(key, start, isWrite: isWrite)
-        guard let entry else { return dropped }
+        guard let entry else { return }
         if let unsaved, outcome.isCurrentWithoutDisk {
             keep(entry, &dropped)
             markUnsaved(entry, as: unsaved)
-            return dropped
+            return
         }
         let isKept = outcome.isCurrent && unsaved == nil && !(leavesUnsaved && isUnsaved(key))
         guard isKept, !outcome.isDoubtful || entry.version != 0 else {
             dropped.others.append(entry)
-            return dropped
+            return
         }
         keep(entry, as: outcome.isDoubtful ? Doubt(entry: entry, servedUntil: nil) : nil, &dropped)
-        return dropped
     }
 
     /// Forgets a key where an operation that ends has found no entry, or another one than an operation that ended while
@@ -245,16 +261,17 @@ struct MemoryTier {
         if let former = remove(forKey: entry.key) { dropped.others.append(former) }
         var victims: [EvictionEntry] = []
         policy.insert(entry, cost: entry.cost, removed: &victims)
-        let removed = victims.isEmpty ? [] : own(victims)
-        if removed.last === entry {
-            dropped.others += removed
+        if victims.last === entry {
+            dropped.others.append(entry)
             return
         }
-        for victim in removed { leave(victim.key) }
+        for victim in victims {
+            guard let victim = victim as? MemoryEntry else { continue }
+            leave(victim.key)
+            dropped.evicted.append(victim)
+        }
         if let doubt { doubtful[entry.key] = doubt } else { table.insert(entry) }
-        if removed.isEmpty { return }
-        statistics.count(.memoryEvicted, times: removed.count)
-        dropped.evicted += removed
+        if !victims.isEmpty { statistics.count(.memoryEvicted, times: victims.count) }
     }
 
     /// Forgets a key after another cache has changed its entry, and keeps reads that are under way from bringing the
@@ -350,7 +367,8 @@ struct MemoryTier {
         servedUntil: ContinuousClock.Instant
     ) -> Dropped {
         let isWanted = isCurrent(key, start) && !traffic.isRemovingAll && !isRemoved(tags, since: start)
-        var dropped = end(key, start, isWrite: false, keeping: nil)
+        var dropped = Dropped()
+        end(key, start, isWrite: false, keeping: nil, into: &dropped)
         if isWanted {
             keep(entry, as: Doubt(entry: entry, servedUntil: servedUntil), &dropped)
         } else {

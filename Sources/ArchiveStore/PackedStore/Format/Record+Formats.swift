@@ -22,7 +22,17 @@ extension Record {
         let keyEnd = head.fieldsByteCount + head.keyByteCount
         let key = UnsafeRawBufferPointer(rebasing: bytes[head.fieldsByteCount..<keyEnd])
         let attributes = head.attributesByteCount == 0 ? [] : Array(bytes[keyEnd..<head.byteCount])
-        try self.init(head, key: key.elementsEqual(expected) ? expected : Array(key), attributes: attributes[...])
+        try self.init(head, key: Self.isKey(key, expected) ? expected : Array(key), attributes: attributes[...])
+    }
+
+    private static func isKey(_ bytes: UnsafeRawBufferPointer, _ key: [UInt8]) -> Bool {
+        // Not by `elementsEqual`, which takes each byte from the array.
+        key.withUnsafeBytes { key in
+            guard key.count == bytes.count, let left = key.baseAddress, let right = bytes.baseAddress else {
+                return false
+            }
+            return memcmp(left, right, key.count) == 0
+        }
     }
 
     /// As above, of bytes in an array.

@@ -6,8 +6,11 @@ final class LocatedRecord {
     let record: Record
     /// All bytes of the record, or those of the head only.
     let bytes: [UInt8]
+    /// The dictionary by which the payload of a bare record was found sound; `nil` for one that was not looked at.
+    let dictionary: PresetDictionary?
 
-    init(slot: IndexSlot, record: Record, bytes: [UInt8]) {
+    init(slot: IndexSlot, record: Record, bytes: [UInt8], dictionary: PresetDictionary? = nil) {
+        self.dictionary = dictionary
         self.slot = slot
         self.record = record
         self.bytes = bytes

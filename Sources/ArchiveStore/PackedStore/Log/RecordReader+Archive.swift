@@ -37,17 +37,19 @@ extension RecordReader {
     /// - Parameters:
     ///   - bytes: all of the record, whose payload is sound.
     ///   - segment: the one that the record is in.
+    ///   - known: the dictionary that the payload was made with, if that was found already.
     /// - Throws: `.corrupted` if it cannot be inflated, `.tooLarge`.
     func archive(
         of record: Record,
         in bytes: [UInt8],
         segment: UInt32,
+        dictionary known: PresetDictionary? = nil,
         limit: Int
     ) throws(StoreError) -> [UInt8] {
         let start = record.headByteCount
         let count = record.payloadByteCount
         let size = record.archiveByteCount
-        let dictionary = try dictionary(of: record, in: bytes, segment: segment)
+        let dictionary = if let known { known } else { try dictionary(of: record, in: bytes, segment: segment) }
         do throws(InflateError) {
             guard let dictionary else {
                 return try Zlib.inflate(from: start, count: count, of: bytes, expecting: size, limit: limit)
@@ -61,7 +63,13 @@ extension RecordReader {
 
     /// As above, of a record that was read whole.
     func archive(of found: LocatedRecord, limit: Int) throws(StoreError) -> [UInt8] {
-        try archive(of: found.record, in: found.bytes, segment: found.slot.place.segment, limit: limit)
+        try archive(
+            of: found.record,
+            in: found.bytes,
+            segment: found.slot.place.segment,
+            dictionary: found.dictionary,
+            limit: limit
+        )
     }
 
     /// The archive of a record that was read whole, if it has no more than `limit` bytes, and can be inflated.

@@ -75,18 +75,19 @@ final class RecordReader: Sendable {
         key: [UInt8]
     ) throws(StoreError) -> LocatedRecord? {
         var failure: StoreError?
+        var dictionary: PresetDictionary?
         do throws(RecordFault) {
             let record =
                 switch extent {
                 case .whole:
                     try Record(verifying: bytes, at: slot.place, seed: segment.seed, key: key) {
-                        hasSoundPayload($0, bytes, in: segment, failure: &failure)
+                        hasSoundPayload($0, bytes, in: segment, dictionary: &dictionary, failure: &failure)
                     }
                 case .head: try Record(head: bytes, at: slot.place, seed: segment.seed, key: key)
                 }
             guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
             guard record.kind == .entry else { throw .damaged }
-            return LocatedRecord(slot: slot, record: record, bytes: bytes)
+            return LocatedRecord(slot: slot, record: record, bytes: bytes, dictionary: dictionary)
         } catch {
             if let failure { throw failure }
             // The head is longer than expected.
@@ -101,16 +102,19 @@ final class RecordReader: Sendable {
 
     /// Whether the payload of a record is the one that was written.
     ///
-    /// - Parameter failure: gets the error if that could not be found out.
+    /// - Parameters:
+    ///   - dictionary: gets the one that a bare payload was made with.
+    ///   - failure: gets the error if that could not be found out.
     private func hasSoundPayload(
         _ record: Record,
         _ bytes: [UInt8],
         in segment: Segment,
+        dictionary: inout PresetDictionary?,
         failure: inout StoreError?
     ) -> Bool {
         guard record.isBare else { return record.hasSoundPayload(bytes, dictionary: nil) }
         do throws(StoreError) {
-            let dictionary = try bareDictionary(of: record, in: bytes, segment: segment)
+            dictionary = try bareDictionary(of: record, in: bytes, segment: segment)
             return record.hasSoundPayload(bytes, dictionary: dictionary?.identifier)
         } catch {
             failure = error

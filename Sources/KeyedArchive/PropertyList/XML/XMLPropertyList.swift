@@ -29,7 +29,7 @@ enum XMLPropertyList {
     /// - Complexity: O(1) for the binary form, O(*n*) for XML.
     static func open(_ bytes: ArchiveBytes) throws(ArchiveError) -> Opened {
         // One look at one byte is all that XML costs the binary form.
-        if bytes.count > 0, bytes[0] == 0x62 { return (try BinaryPropertyList(bytes), nil) }
+        if bytes.isBinary { return (try BinaryPropertyList(bytes), nil) }
         return try parse(bytes.withBytes(in: 0..<bytes.count) { Array($0) })
     }
 
