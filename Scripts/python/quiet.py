@@ -101,7 +101,7 @@ class Tests:
     )
     SKIPPED = re.compile(r'^➜ (Test|Suite) (.+?) skipped(?:: (.*?))?\.?$')
     TOTAL = re.compile(r"^[✔✘━] Test run with (.+) (passed|failed) after ([\d.]+) seconds(.*?)\.?$")
-    # Behind what a test has printed without the end of a line, or within the event of an argument with several lines.
+    # After what a test has printed without the end of a line, or within the event of an argument with several lines.
     LATE_END = re.compile(r"[✔✘━] (?:Test|Suite) .+ (?:passed|failed) after [\d.]+ seconds.*$")
 
     def __init__(self, screen):

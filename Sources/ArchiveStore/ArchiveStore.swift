@@ -47,7 +47,7 @@ package protocol ArchiveStore: Sendable {
     /// - Returns: the result for each archive, in their order.
     func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>]
 
-    /// Moves the end of this very entry's freshness; one that was saved over it meanwhile stays as it is.
+    /// Moves the end of this very entry's freshness; one that was saved over it in the meantime stays as it is.
     ///
     /// - Parameter date: `nil` means never.
     /// - Returns: the entry's information after the move; `nil` if it is not there any more.
@@ -89,7 +89,7 @@ package protocol ArchiveStore: Sendable {
     /// - Returns: whether there was anything to remove, or why it could not be removed, for each key in their order.
     func remove(forKeys keys: [String]) -> [Result<Bool, StoreError>]
 
-    /// Removes this very entry if it is still there, and says whether it was. One that was saved over it meanwhile
+    /// Removes this very entry if it is still there, and says whether it was. One that was saved over it in the meantime
     /// stays, and so does the entry itself if its deadline was moved: see ``removeSave(of:)``.
     @discardableResult
     func remove(_ entry: EntryInformation) throws(StoreError) -> Bool
@@ -125,7 +125,7 @@ package protocol ArchiveStore: Sendable {
 
     /// Gives back the space of dead bytes: those of entries that were removed or saved over.
     ///
-    /// Every entry that is there stays as it is; other callers may use the store meanwhile. A process that is killed at
+    /// Every entry that is there stays as it is; other callers may use the store in the meantime. A process that is killed at
     /// any instant loses nothing.
     ///
     /// - Returns: how many bytes were given back.
@@ -159,10 +159,10 @@ package protocol ArchiveStore: Sendable {
     /// reads its archive, too, and that has no more than `byteCount` bytes.
     ///
     /// - Parameters:
-    ///   - initial: the state before the first entry. A store whose directory was replaced meanwhile begins anew, and
+    ///   - initial: the state before the first entry. A store whose directory was replaced in the meantime begins again, and
     ///     with this state.
     ///   - body: for an entry without an archive, `peek` reads that, or tells why not.
-    /// - Returns: the state behind the last entry.
+    /// - Returns: the state after the last entry.
     func reduceEntries<State>(
         inPart part: Int,
         archivesUpTo byteCount: Int,
@@ -186,7 +186,7 @@ package protocol ArchiveStore: Sendable {
 
     /// Gives each entry to `body`, or why it cannot be read, until `body` returns `false`.
     ///
-    /// In no order. An entry that is saved or removed meanwhile may or may not be given; every other entry is given
+    /// In no order. An entry that is saved or removed in the meantime may or may not be given; every other entry is given
     /// once. `body` may call the store. Damaged entries are given as `.corrupted` and left alone.
     ///
     /// - Complexity: O(*n*) in the bytes of all entries, since each one's checksum is checked; memory does
@@ -334,10 +334,10 @@ extension ArchiveStore {
 
     package var changeMark: UInt64? { nil }
 
-    /// Removes an entry wherever its deadline was moved to meanwhile. One that was saved over it stays.
+    /// Removes an entry wherever its deadline was moved to in the meantime. One that was saved over it stays.
     ///
     /// Stores of one machine cannot tell a moved entry from another save of the same time and length: there, one whose
-    /// deadline was moved stays, too, unless it is chosen anew.
+    /// deadline was moved stays, too, unless it is chosen again.
     ///
     /// - Parameter isChosen: whether the entry that is there now is to go, which looks like the one that was read.
     /// - Returns: the entry as it was removed; `nil` if it was not there any more.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The one thing that a store has open at its path, such as a log: opened anew when it is gone from there, closed for as
+/// The one thing that a store has open at its path, such as a log: reopened when it is gone from there, closed for as
 /// long as nobody uses it where descriptors are short, and given to no caller once the store is closed.
 final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
     /// `nil` while it is suspended, and once the store is closed.
@@ -112,7 +112,7 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
         }
     }
 
-    /// Opens the handle anew, unless another caller has done so since `stale` was the current one.
+    /// Opens the handle again, unless another caller has done so since `stale` was the current one.
     ///
     /// - Parameter onLoss: is told that the former entries are gone, also if there is nothing to open.
     func reopen(_ stale: Handle, create: Bool, onLoss: () -> Void) throws(StoreError) {
@@ -139,7 +139,7 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
         }
     }
 
-    /// Runs `body` with the handle, and again with one that is opened anew, and made if it is missing, when `body`
+    /// Runs `body` with the handle, and again with one that is reopened, and made if it is missing, when `body`
     /// finds that its own is gone.
     ///
     /// - Parameter mostAttempts: how often `body` is run before its failure is thrown.

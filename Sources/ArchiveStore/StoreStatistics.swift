@@ -33,6 +33,6 @@ package struct StoreStatistics: Sendable {
     package var fileCount = 0
     /// The bytes that were written of entries, and of records of their changes.
     package var appendedByteCount = 0
-    /// The part of the written bytes that had been written before, and was written anew to make room.
+    /// The part of the written bytes that had been written before, and was rewritten to make room.
     package var carriedByteCount = 0
 }

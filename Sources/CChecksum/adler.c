@@ -1,7 +1,7 @@
 // In C, because Swift has no instructions that sum bytes. zlib adds one byte at a time, which was a tenth of a small entry's
 // way from a server to its value.
 //
-// Of bytes b[0] … b[n-1] behind sums (s1, s2), s1 grows by their sum, and s2 by n * s1 + n * b[0] + (n-1) * b[1] + … + b[n-1].
+// Of bytes b[0] … b[n-1] after sums (s1, s2), s1 grows by their sum, and s2 by n * s1 + n * b[0] + (n-1) * b[1] + … + b[n-1].
 #include "CChecksum.h"
 
 enum {

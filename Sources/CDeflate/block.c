@@ -77,7 +77,7 @@ typedef struct {
     size_t literal_count;
     size_t distance_count;
     size_t header_count;
-    /// Symbols of the header, each with the bits behind it in the upper byte.
+    /// Symbols of the header, each with the bits after it in the upper byte.
     uint16_t runs[LITERAL_SYMBOLS + DISTANCE_SYMBOLS];
     size_t run_count;
 } block_codes;

@@ -39,7 +39,7 @@ void code_make(prefix_code *code, const uint16_t *counts, size_t count, unsigned
             few++;
         }
     }
-    // Behind all of the few stand the others, by insertion.
+    // After all of the few stand the others, by insertion.
     for (size_t number = 1; number <= FEW; number++) starts[number] += starts[number - 1];
     size_t next_many = few;
     for (size_t index = 0; index < used; index++) {

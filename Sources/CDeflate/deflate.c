@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) match find(
     if (left <= best.length) return best;
     unsigned most = left < LARGEST_MATCH ? (unsigned)left : LARGEST_MATCH;
     uint32_t sought = word(here + best.length - 3);
-    // The former match often goes on behind a byte that differs.
+    // The former match often goes on after a byte that differs.
     if (last_distance != 0) {
         // It began before this place, so its distance leads into the input or the dictionary from here, too.
         unsigned limit = most;
@@ -97,7 +97,7 @@ static inline __attribute__((always_inline)) match find(
         } else {
             size_t back = last_distance - place;
             there = dictionary->bytes + dictionary->count - back;
-            // Matches end with the dictionary, since the input does not stand behind it.
+            // Matches end with the dictionary, since the input does not stand after it.
             if (back < limit) limit = (unsigned)back;
         }
         if (word(there + best.length - 3) == sought) {
@@ -116,7 +116,7 @@ static inline __attribute__((always_inline)) match find(
     if (dictionary == NULL) return best;
     at = dictionary->last[product >> (32 - DICTIONARY_HASH_BITS)];
     for (int tries = in->depth; at != NO_PLACE && tries > 0; tries--, at = dictionary->before[at]) {
-        // Behind the dictionary's bytes there is room for the longest match.
+        // After the dictionary's bytes there is room for the longest match.
         if (word(dictionary->bytes + at + best.length - 3) != sought) continue;
         unsigned limit = (unsigned)(dictionary->count - at);
         if (limit > most) limit = most;

@@ -108,7 +108,7 @@ struct Ghosts {
         for place in linked { link(place) }
     }
 
-    /// How many places a place lies behind the oldest ghost's.
+    /// How many places a place lies after the oldest ghost's.
     private func order(_ place: Int) -> Int { place < start ? place + ring.count - start : place - start }
 
     /// The places of the ghosts that are there, by buckets.

@@ -1,9 +1,9 @@
 /// The law of the tables here with open addressing and linear probing: each has a power of two of slots, and an element
-/// lies at its home, the slot that its hash gives, or behind it with only taken slots in between. So a search that
+/// lies at its home, the slot that its hash gives, or after it with only taken slots in between. So a search that
 /// begins at the home finds the element, or ends at a free slot.
 ///
 /// Tables check themselves by it in tests. Their loops stay their own, `vacate` as well, which frees a slot and moves up
-/// the elements behind it: written once for every table, through a protocol with the slots' home, move and free,
+/// the elements after it: written once for every table, through a protocol with the slots' home, move and free,
 /// removing and adding an entry of `EntrySlots` took 280 ns instead of 200 (100,000 entries, 64 tables).
 package enum LinearProbing {
     /// Whether a table keeps the law, and its searches end.

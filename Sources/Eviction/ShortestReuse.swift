@@ -37,7 +37,7 @@ package struct ShortestReuse: EvictionPolicy {
         var older: Int32
         var state: EntryState
 
-        /// Counts the entry's uses, which begin anew, as it comes to another place in a queue.
+        /// Counts the entry's uses, which begin again, as it comes to another place in a queue.
         mutating func turn(to queue: Queue, at time: UInt32) {
             guard let entry else { return }
             state = EntryState(queue, state.history.adding(uses: entry.uses, after: time &- usedAt))
@@ -255,7 +255,7 @@ package struct ShortestReuse: EvictionPolicy {
 
     /// Has the entries of the main queue that were used go round, until the oldest one is unused.
     ///
-    /// - Returns: `false` if there is none: other threads used all of them meanwhile.
+    /// - Returns: `false` if there is none: other threads used all of them in the meantime.
     private mutating func findUnusedInMain() -> Bool {
         // Entries that other threads use all the time must not keep it going round: after its uses are halved
         // twice, none is left.

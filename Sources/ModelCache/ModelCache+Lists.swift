@@ -4,7 +4,7 @@ extension ModelCache {
     /// Returns a list with its elements: the stored one if it is fresh, else with the server's first page.
     ///
     /// Elements that are not stored any more are loaded by themselves, with ``FetchMode/staleWhileRevalidate`` in the
-    /// background; where most are missing, the list is loaded anew. Elements that the server does not have leave the list;
+    /// background; where most are missing, the list is loaded again. Elements that the server does not have leave the list;
     /// elements that cannot be loaded are holes.
     ///
     /// - Throws: as fetching a model, but for `.notFound`: that is a `.status`.
@@ -15,9 +15,9 @@ extension ModelCache {
         try await engine.fetch(list, mode: mode)
     }
 
-    /// Loads the page behind the last element, and returns the list with it; the list as it is, if it has no more pages.
+    /// Loads the page after the last element, and returns the list with it; the list as it is, if it has no more pages.
     ///
-    /// A list that is not stored is fetched from its start. A page whose list was changed or invalidated meanwhile is asked
+    /// A list that is not stored is fetched from its start. A page whose list was changed or invalidated in the meantime is asked
     /// for again, three times in all. If the list ends elsewhere by then as well, it is returned as it is, and
     /// ``ListSnapshot/hasMore`` stays `true`.
     ///

@@ -139,7 +139,7 @@ extension ModelCache {
     /// }
     /// ```
     ///
-    /// Until `send` returns, the change lies over the stored models: answers that come meanwhile show below it, and other
+    /// Until `send` returns, the change lies over the stored models: answers that come in the meantime show below it, and other
     /// changes beside it. It is in memory alone, and gone if the process ends.
     ///
     /// - Parameters:

@@ -120,7 +120,7 @@ public final class ModelCache: Sendable {
     /// - Throws: ``ModelCacheError`` with code `.storage`; the cache is closed then, too.
     public nonisolated(nonsending) func close() async throws(ModelCacheError) {
         engine.end()
-        // Behind all writes that wait.
+        // After all writes that wait.
         let failure = await engine.account.writer.run { [engine] in engine.account.close() }
         if let failure { throw failure }
     }

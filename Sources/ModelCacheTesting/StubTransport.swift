@@ -69,7 +69,7 @@ public final class StubTransport: ModelTransport {
         state.withLock { $0.answers[path] = [.response(response)] }
     }
 
-    /// Scripts an answer behind those that are there: each is given once, the last one again and again.
+    /// Scripts an answer after those that are there: each is given once, the last one again and again.
     public func answerNext(_ path: String, _ body: Body, status: Int = 200, headers: ModelHeaders = [:]) {
         let response = ModelResponse(status: status, headers: headers, body: body.data)
         state.withLock { $0.answers[path, default: []].append(.response(response)) }

@@ -5,7 +5,7 @@ extension Cache {
     /// that is about to remove or move the directory. A cache that is dropped gives everything back by itself, but the
     /// program does not learn when. Calls that are under way end first, or throw `.closed`; a producer that runs goes
     /// on, and its value is not saved. Every later call throws `.closed`, fetches from memory included, except another
-    /// `close()`, which does nothing. All streams of ``events`` end, behind the events of closing. Other caches of the same
+    /// `close()`, which does nothing. All streams of ``events`` end, after the events of closing. Other caches of the same
     /// directory stay as they are.
     ///
     /// Blocks on disk I/O. Must not be called by code that the cache calls: an observer, or the `change` of a
@@ -20,7 +20,7 @@ extension Cache {
 
     /// Waits until all deferred writes are on disk, then gives back every file and lock of the cache.
     ///
-    /// Suspends meanwhile. All else is as for the synchronous twin.
+    /// Suspends the task. All else is as for the synchronous twin.
     public nonisolated(nonsending) func close() async throws(CacheError) {
         let core = core
         guard usage.isUsable else { return try core.close() }

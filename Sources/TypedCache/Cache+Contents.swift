@@ -200,7 +200,7 @@ extension Cache {
 
     /// Waits until all deferred writes are on disk.
     ///
-    /// Suspends meanwhile. All else is as for the synchronous twin.
+    /// Suspends the task. All else is as for the synchronous twin.
     public nonisolated(nonsending) func flush() async throws(CacheError) {
         try checkUsable()
         let core = core

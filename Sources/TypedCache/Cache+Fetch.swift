@@ -99,7 +99,7 @@ extension Cache {
     ///
     /// Memory alone may answer other fetches with a value that another machine has replaced not long ago, see
     /// `SharedTier`, or another process, see ``DiskSettings/followsOtherProcesses``. This one asks the server, which
-    /// sends 59 bytes if the entry in memory is still the same; a cache on disk reads the disk. Blocks meanwhile.
+    /// sends 59 bytes if the entry in memory is still the same; a cache on disk reads the disk. Blocks until then.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
@@ -117,7 +117,7 @@ extension Cache {
     /// Returns the value saved for `key`, or `nil` if there is none or it has expired; of a cache on a server, the value
     /// that the server has now.
     ///
-    /// Suspends meanwhile. All else is as for the synchronous twin.
+    /// Suspends the task. All else is as for the synchronous twin.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey,
         freshness: FetchFreshness

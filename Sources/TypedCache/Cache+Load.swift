@@ -28,7 +28,7 @@ extension Cache {
     /// - Throws: the producer's error, unless an expired value may be served instead; `CancellationError` if the
     ///   current task was cancelled while it waited; ``CacheError`` as a fetch throws, `.invalidExpiration`,
     ///   `.invalidTag`, `.encodingFailed` if the loaded value cannot be archived, and `.recursiveLoad`. An entry of
-    ///   another type, or one that the type's own decoding refuses, is loaded anew, see
+    ///   another type, or one that the type's own decoding refuses, is loaded again, see
     ///   ``LoadOptions/replacesOtherTypes``.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey,
@@ -149,7 +149,7 @@ extension Cache {
 
     /// Looks for some keys in memory, then on disk, where all that are left are read in one go.
     ///
-    /// - Parameter plan: starts to load values anew that are served as stale or expire soon. Misses are counted when it
+    /// - Parameter plan: starts to load values again that are served as stale or expire soon. Misses are counted when it
     ///   loads.
     nonisolated(nonsending) func fetchAll(
         _ keys: [EntryKey],

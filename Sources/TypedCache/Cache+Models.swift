@@ -47,7 +47,7 @@ package struct PreparedKeys: Sendable {
         self.keys = keys
     }
 
-    /// The same keys, and others behind them.
+    /// The same keys, and others after them.
     ///
     /// - Throws: `.invalidKey`, for the first text that is no key.
     package init(_ former: PreparedKeys, followedBy texts: some Sequence<String>) throws(CacheError) {
@@ -107,7 +107,7 @@ extension Cache where Value: AnyObject {
     }
 
     /// Calls `body` with an entry's object, as `value(of:)` returns it from a cache that shares its values. Not inlined:
-    /// the caller has the entry meanwhile, so no reference to the object is counted.
+    /// the caller has the entry in the meantime, so no reference to the object is counted.
     @inline(never) private func give(_ entry: MemoryEntry, to body: (Value) -> Void) {
         body(unsafeDowncast(entry, to: ValueEntry<Value>.self).value)
     }

@@ -2,7 +2,7 @@ import ArchiveStore
 import Foundation
 
 extension Cache {
-    /// Changes the value for `key` in one step: no save or removal that another thread or process makes meanwhile is
+    /// Changes the value for `key` in one step: no save or removal that another thread or process makes in the meantime is
     /// lost.
     ///
     /// ```swift
@@ -12,7 +12,7 @@ extension Cache {
     /// ```
     ///
     /// Reads the entry, has `change` change the value, and saves it if the entry is still the one that was read;
-    /// otherwise it begins anew. No lock is held while `change` runs. Blocks on disk I/O.
+    /// otherwise it begins again. No lock is held while `change` runs. Blocks on disk I/O.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
@@ -78,7 +78,7 @@ extension Cache {
     }
 
     /// Saves the value of an entry that was read in a form that this program reads, in the place of that entry, with its
-    /// expiration; nothing, where it was changed or removed meanwhile. Blocks on disk I/O.
+    /// expiration; nothing, where it was changed or removed in the meantime. Blocks on disk I/O.
     ///
     /// - Parameter tags: groups that the entry belongs to from now on.
     /// - Throws: ``CacheError`` as a save throws. The entry that was read stays then: it has the same value.

@@ -267,7 +267,7 @@ private struct CacheOpening<Value>: Sendable {
         }
     }
 
-    /// Opens the store, and suspends meanwhile.
+    /// Opens the store, and suspends the task.
     nonisolated(nonsending) func placeInBackground() async throws(CacheError) -> Place {
         let opening = self
         return try await DiskQueues(label: name, usage: StoreUsage()).runThrowing { () throws(CacheError) in

@@ -98,7 +98,7 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     /// The events of this cache from now on, as they happen: a new stream each time this is read.
     ///
     /// A stream holds up to 4,096 events that its reader has not taken; then the oldest ones are dropped. It ends when the
-    /// cache is closed, behind the events of closing, or is dropped; one that is asked for later ends at once. Costs next
+    /// cache is closed, after the events of closing, or is dropped; one that is asked for later ends at once. Costs next
     /// to nothing while there is no stream.
     public var events: AsyncStream<CacheEvent> { core.listeners.stream() }
 }

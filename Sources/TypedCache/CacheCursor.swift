@@ -10,7 +10,7 @@
 /// ```
 ///
 /// Each entry that is there during the whole listing is given once, in no order; one that is saved or removed
-/// meanwhile may or may not be given. Expired and damaged entries are left out, and so are those
+/// in the meantime may or may not be given. Expired and damaged entries are left out, and so are those
 /// that a newer version wrote, and values that memory alone has. A part of the disk that cannot be read is
 /// an error, so a listing that ended without one is complete. No lock is held between two elements.
 public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {

@@ -122,7 +122,7 @@ import Testing
     }
 
     /// Entries of a segment with a damaged header come back, with the dictionary that another place has; and are written
-    /// anew with their segment.
+    /// again with their segment.
     @Test func aDamagedHeaderCostsNoEntry() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let archives = AlikeArchives.make(count: 2_500, seed: 6)

@@ -166,7 +166,7 @@ import Testing
         /// After a first record of the same length as the first record of the emptied tail.
         case behindAFloor
         case middleOfTail
-        /// Behind the seal of a process that ended before it began the next segment.
+        /// After the seal of a process that ended before it began the next segment.
         case seal
     }
 

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// An entry that is chosen anew is removed with any deadline. Where entries have serials, so is the save of one that
+    /// An entry that is chosen again is removed with any deadline. Where entries have serials, so is the save of one that
     /// was read; another save is not, of the same length and time either.
     @Test(arguments: StoreUnderTest.allCases) func aSaveIsRemovedWithAnyDeadline(_ kind: StoreUnderTest) throws {
         try kind.withPlace { open in

@@ -21,7 +21,7 @@ import Testing
         try FileManager.default.subpathsOfDirectory(atPath: path).map { path + "/" + $0 }
     }
 
-    /// - Parameter isFirst: whether the store is made anew, and all its folders with it, or only its directory is there.
+    /// - Parameter isFirst: whether the store is made again, and all its folders with it, or only its directory is there.
     @Test(
         .enabled(if: geteuid() == 0, "only root gives files away"),
         arguments: StoreKind.allCases,

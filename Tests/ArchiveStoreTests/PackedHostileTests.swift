@@ -307,7 +307,7 @@ import Testing
                     slots.allSatisfy({ $0.place.segment == first.place.segment })
                 else { return (written, slots.count) }
                 doubled += 1
-                // Behind its length and flags, the first slot has the segment's distance from the one before.
+                // After its length and flags, the first slot has the segment's distance from the one before.
                 var again = written
                 again[VariableLength.byteCount(of: Int(first.byteCount) << 5)] = 0
                 return (written + again, 2 * slots.count)

@@ -69,7 +69,7 @@ import Testing
             }
         }
 
-        /// Where more must have become dead than one removal makes, for all of it to be written anew.
+        /// Where more must have become dead than one removal makes, for all of it to be rewritten.
         @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
         func whatWasRemovedGivesRoomInLargeStores() throws {
             try SmallVolume.mount("size=24m") { path, _ in

@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// Puts other bytes in the place of an object's, and moves the offsets of those behind it.
+    /// Puts other bytes in the place of an object's, and moves the offsets of those after it.
     private static func replacing(_ old: [UInt8], in bytes: [UInt8], by new: [UInt8]) throws -> [UInt8] {
         let table = Int(bytes[bytes.count - 1]) | Int(bytes[bytes.count - 2]) << 8
         try #require(bytes[bytes.count - 26] == 1, "offsets of one byte")

@@ -137,7 +137,7 @@ struct LayoutTests {
         #expect(list.count == 5)
         #expect(list[1] as? Data == values[1] as? Data && list[3] as? String == values[3] as? String)
         #expect(list[2] as? Int == 5 && list[4] as? Double == 0.5 && list[0] as? String == "name")
-        // A writer that is used again begins anew.
+        // A writer that is used again begins again.
         #expect(try KeyedArchiver.archivedData(withRootObject: values) == archive)
     }
 }

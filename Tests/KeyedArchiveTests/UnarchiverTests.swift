@@ -330,7 +330,7 @@ import Testing
         // The members are one object, but bridging, comparing or archiving it visits each of them.
         #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: [Any].self, from: data) } == .limitExceeded)
         #expect(code { try KeyedUnarchiver.unarchivedRoot(ofClass: NSArray.self, from: data) } == .limitExceeded)
-        // A Codable type sees each of them anew.
+        // A Codable type sees each of them again.
         indirect enum Nest: Decodable {
             case leaf
             case list([Nest])

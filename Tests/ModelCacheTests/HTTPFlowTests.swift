@@ -146,7 +146,7 @@ import TypedCacheTesting
         stage.server.release("/users?ids=1,2")
         await models.settle()
         #expect(try await models.fetch(User.self, ids: [1, 2]).values.map(\.name) == ["Grace", "Grace"])
-        // Behind the window, it waits.
+        // After the window, it waits.
         stage.clock.advance(by: .seconds(9_000))
         stage.server.answer("/users?ids=1,2", .json(#"[{"id": 1, "name": "Eve", "bio": "b"}]"#))
         #expect(try await models.fetch(User.self, ids: [1, 2])[1]?.name == "Eve")

@@ -107,7 +107,7 @@ import Testing
         #expect(Variants.of(names, .get("/")) == ["*": ""])
     }
 
-    /// Behind a quote that is never closed no other one looks for its end.
+    /// After a quote that is never closed no other one looks for its end.
     @Test(.timeLimit(.minutes(1 * slowness))) func quotesThatAreNeverClosedTakeTheTimeOfTheHeader() {
         let control = CacheControl("max-age=1, x=\"" + String(repeating: "\\\"", count: 100_000) + ", no-store")
         #expect(control.maxAge == 1)

@@ -8,7 +8,7 @@ import TypedCacheTesting
 
 /// A server that has one list of articles, and gives it in pages after an element or an offset.
 ///
-/// Behind an element that the list has no longer there is no page: status 410. After 1,000 requests it fails, so that a
+/// After an element that the list has no longer there is no page: status 410. After 1,000 requests it fails, so that a
 /// fetch that would go on for ever ends.
 private final class PageServer: ModelTransport {
     static let pageSize = 3
@@ -369,7 +369,7 @@ private struct Offsets: ModelList {
             switch Int.random(in: 0..<6, using: &random) {
             case 0: server.change { $0.insert(100 + step, at: 0) }
             case 1:
-                // The first ones stay behind all that is new.
+                // The first ones stay after all that is new.
                 guard
                     let id = server.list.filter({ !shown.prefix(PageServer.pageSize).contains($0) })
                         .randomElement(using: &random)
@@ -395,7 +395,7 @@ private struct Offsets: ModelList {
     }
 
     /// The program changes a list that the server counts, while pages are loaded, and others add to it, or the first
-    /// page is loaded anew: all is found.
+    /// page is loaded again: all is found.
     @Test(arguments: seeds(0..<300)) func offsetsLoseNothing(seed: Int) async throws {
         var random = SeededGenerator(seed: seed)
         let first = 0..<Int.random(in: 3...30, using: &random)
@@ -419,7 +419,7 @@ private struct Trial {
     let server: PageServer
     let models: ModelCache
     /// Whether others add elements at the front, which the list does not hear of; otherwise its first page is loaded
-    /// anew.
+    /// again.
     let areOthers: Bool
     var random: SeededGenerator
     /// The elements of others.

@@ -6,7 +6,7 @@
 #endif
 
 /// The law of the decoder: a stream has the same values and the same error however it is cut, and values that are written
-/// anew, streamed or not, are read as they were. The fuzzer of RESP3 has a link to this file.
+/// again, streamed or not, are read as they were. The fuzzer of RESP3 has a link to this file.
 struct AnswerTrial {
     enum Broken: Error {
         case differentWhenCut(at: [Int])

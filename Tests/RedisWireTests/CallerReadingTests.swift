@@ -52,7 +52,7 @@ import Testing
 
         // MARK: Answers
 
-        /// A server that gives each request the next of some answers; behind the last it goes on with `+OK`.
+        /// A server that gives each request the next of some answers; after the last it goes on with `+OK`.
         private struct Script: ~Copyable {
             private final class Answers: Sendable {
                 private let rest: Mutex<[String]>
@@ -105,7 +105,7 @@ import Testing
         private static let ok = "+OK\r\n"
         private static let message = ">2\r\n$1\r\na\r\n$1\r\nb\r\n"
 
-        /// Messages are told, by the thread of all connections, before the answer or behind it.
+        /// Messages are told, by the thread of all connections, before the answer or after it.
         @Test(arguments: [message + "+third\r\n", "+third\r\n" + message])
         func messagesAmongAnswersAreTold(answer: String) async throws {
             let events = EventLog()

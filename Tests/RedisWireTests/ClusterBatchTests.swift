@@ -161,7 +161,7 @@ struct ClusterBatchTests {
         .success([.error(RedisReplyError(message: message))])
     }
 
-    @Test("Each node that has a change is waited for, behind it, and the fewest replicas count")
+    @Test("Each node that has a change is waited for, after it, and the fewest replicas count")
     func waiting() throws {
         let topology = try Answers.topology(masters: 3)
         let names = ["a", "b", "c", "d", "e", "f"]

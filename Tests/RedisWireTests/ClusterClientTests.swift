@@ -114,7 +114,7 @@ struct ClusterClientTests {
         _ = try await client.send([["GET", "{tag}1"], ["GET", "{tag}2"]])
         #expect(client.statistics.asked == 1 && client.statistics.delayed == 0)
         async let both = client.send(["EVAL", "return redis.call('GET',KEYS[1])", 2, "{tag}1", "{tag}2"])
-        // Counted when the call ends, and it ends behind the move.
+        // Counted when the call ends, and it ends after the move.
         try await Task.sleep(for: .milliseconds(20))
         try await cluster.moveKeys(of: slot, from: source, to: target)
         try await cluster.endMoving(slot, to: target)

@@ -154,7 +154,7 @@ struct ClusterTrackingTests {
         #expect(tracking.isWhole && tracking.mark(of: Self.b, 2) == nil)
     }
 
-    @Test("A new connection begins anew, and a former one has no say")
+    @Test("A new connection begins again, and a former one has no say")
     func connections() {
         var tracking = Self.both()
         #expect(Self.short(tracking.connect(Self.b, 3)) == ["lost", "verified 0"])

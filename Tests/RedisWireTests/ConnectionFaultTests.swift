@@ -63,7 +63,7 @@ struct ConnectionFaultTests {
         #expect(answered >= 3)
     }
 
-    /// Otherwise the system goes on sending them, and a command that was given up comes behind later ones.
+    /// Otherwise the system goes on sending them, and a command that was given up comes after later ones.
     @Test func bytesOfAConnectionThatWasGivenUpAreThrownAway() async throws {
         let (listener, port) = try LoopbackSocket.listen()
         defer { listener.close() }

@@ -128,7 +128,7 @@ struct ConnectionTests {
         let writer = try RedisConnection(server.endpoint)
         for number in 0..<50 {
             #expect(try await writer.send(["PUBLISH", "news", .integer(number)]).integer == 1)
-            // The connection has answers of its own meanwhile.
+            // The connection has answers of its own in the meantime.
             #expect(try await listener.send(["ECHO", .integer(number)]).integer == Int64(number))
         }
         #expect(try await writer.send(["SET", "k", "v"]) == .simple("OK"))

@@ -162,7 +162,7 @@ struct DecoderTests {
         #expect(Self.error("*2\r\n$8\r\n12345678\r\n$8\r\n", limits: limits)?.code == .tooLarge)
         #expect(Self.error("$?\r\n;8\r\n12345678\r\n;3\r\n", limits: limits)?.code == .tooLarge)
         #expect(Self.error("+" + String(repeating: "a", count: 30), limits: limits)?.code == .tooLarge)
-        // Sums begin anew with each value of the outermost level.
+        // Sums begin again with each value of the outermost level.
         #expect(
             Self.decode([Array(String(repeating: "$8\r\n12345678\r\n", count: 9).utf8)], limits: limits).values
                 .count == 9

@@ -8,7 +8,7 @@ import Testing
 /// Heartbeats prove that no change was missed, even if either connection fails.
 @Suite(.enabled(if: RedisServer.isInstalled, "redis-server is not installed"), .timeLimit(.minutes(10 * slowness)))
 struct TrackedConnectionTests {
-    /// The connection for calls is silent for minutes before it is asked for a sign of life, and meanwhile the channel's
+    /// The connection for calls is silent for minutes before it is asked for a sign of life, and in the meantime the channel's
     /// heartbeats are answered.
     @Test func nothingIsProvenOnceTheServerHasLostTheConnectionForCalls() async throws {
         let server = try await RedisServer()

@@ -204,7 +204,7 @@ import Testing
         #expect(error(list(length: 20_000, count: 10)) == nil)
     }
 
-    /// The type that a number names is one, and no list that is parsed anew for each number.
+    /// The type that a number names is one, and no list that is parsed again for each number.
     @Test(.timeLimit(.minutes(1 * slowness)), arguments: [1, 2, 16_384]) func numbers(typeCount: Int) {
         let type = String(repeating: "i", count: typeCount)
         var stream = Stream()

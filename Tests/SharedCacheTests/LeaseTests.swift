@@ -100,7 +100,7 @@ struct LeaseTests {
         #expect(seen == left)
     }
 
-    /// A removal by tag, be it another tag, has a load take its value back. Meanwhile another machine may have begun to
+    /// A removal by tag, be it another tag, has a load take its value back. In the meantime another machine may have begun to
     /// load the key, and goes on to be the only one.
     @Test func aLoadThatTakesItsValueBackLeavesTheNextLease() async throws {
         let fleet = try await Fleet()

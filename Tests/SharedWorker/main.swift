@@ -13,7 +13,7 @@ import TypedCache
 //     hits               how many fetches memory has answered
 //     owed               how many keys are owed to the server
 //     save KEY VALUE     “saved”
-//     load KEY VALUE     the value of a fetch with a producer, and “loaded” behind it if the producer ran
+//     load KEY VALUE     the value of a fetch with a producer, and “loaded” after it if the producer ran
 //     fork               “forked” if a tier in a forked child is refused with code .forked
 //     count KEY COUNT    the numbers that so many modifications gave, each by one more than the value that it found
 //

@@ -75,7 +75,7 @@ public struct MeasuredStore: Sendable {
         public let entryCount: Int
         /// The bytes that were appended to segments, headers apart.
         public let appendedByteCount: Int
-        /// The appended bytes that had been appended before, and were written anew to make room.
+        /// The appended bytes that had been appended before, and were rewritten to make room.
         public let carriedByteCount: Int
     }
 

@@ -9,7 +9,7 @@ import Synchronization
 private let descriptors = Mutex(())
 
 extension Process {
-    /// Starts the process, as `run()` does; it inherits no pipe that another thread makes meanwhile.
+    /// Starts the process, as `run()` does; it inherits no pipe that another thread makes in the meantime.
     package func start() throws { try descriptors.withLock { _ in try run() } }
 }
 

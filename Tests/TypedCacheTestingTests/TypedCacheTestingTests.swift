@@ -88,7 +88,7 @@ private enum Shape: Codable, Encoded, Sendable {
         for place in places + kept { #expect(!FileManager.default.fileExists(atPath: place.path)) }
     }
 
-    /// One that waits sees events also where as many were forgotten meanwhile.
+    /// One that waits sees events also where as many were forgotten in the meantime.
     @Test func theRecorderFindsEventsAfterOthersWereForgotten() async throws {
         let recorder = EventRecorder()
         try await withTemporaryCache(of: City.self, disk: nil, observer: recorder) { cities async throws in

@@ -152,7 +152,7 @@ import Testing
         try cities.save(city, forKey: "saved anew")
         try cities.modify(forKey: "changed", expiration: .after(.seconds(20))) { $0 = city }
         clock.advance(by: 9)
-        #expect(try Set(cities.keys().all()) == ["default", "longer", "ever", "saved anew", "changed"])
+        #expect(try Set(cities.keys().all()) == ["default", "longer", "ever", "saved again", "changed"])
         clock.advance(by: 1)
         #expect(try Set(cities.keys().all()) == ["longer", "ever", "changed"])
         // The default belongs to the cache, not to the entries: another cache does not apply its own to existing

@@ -65,7 +65,7 @@ import Testing
         )
         try sampler.calibrate(for: .microseconds(50))
         guard let allocations = try sampler.allocations() else { return }
-        // Other tests allocate meanwhile.
+        // Other tests allocate in the meantime.
         #expect(allocations >= 1)
     }
 }

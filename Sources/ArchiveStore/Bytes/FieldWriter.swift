@@ -1,4 +1,4 @@
-/// Writes the fields of a format into a buffer, one behind another.
+/// Writes the fields of a format into a buffer, one after another.
 ///
 /// Unsafe code, and why it is sound: `ByteWriter` checks each number, and a run of bytes is copied by a call that checks
 /// its length.

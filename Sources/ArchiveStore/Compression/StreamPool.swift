@@ -14,7 +14,7 @@ final class StreamPool<Stream: AnyObject & Sendable>: Sendable {
         self.make = make
     }
 
-    /// Calls `body` with a stream that no other caller uses meanwhile; a fresh one if all are lent.
+    /// Calls `body` with a stream that no other caller uses in the meantime; a fresh one if all are lent.
     func withStream<Result>(_ body: (Stream) -> Result) -> Result {
         let stream = idle.withLock { $0.popLast() } ?? make()
         defer {

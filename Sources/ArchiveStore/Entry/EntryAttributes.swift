@@ -7,9 +7,9 @@ package struct EntryAttributes: Sendable, Hashable {
     package var expiresAt: Date?
     /// For how many seconds after it was last read the entry stays fresh; `nil` where reading moves nothing.
     package var idleTime: Double?
-    /// For how many seconds after `expiresAt` the entry may be served while it is loaded anew.
+    /// For how many seconds after `expiresAt` the entry may be served while it is loaded again.
     package var staleWhileRevalidate = 0.0
-    /// For how many seconds after `expiresAt` the entry may be served if loading it anew fails.
+    /// For how many seconds after `expiresAt` the entry may be served if loading it again fails.
     package var staleIfError = 0.0
     /// How many seconds it took to load the value; 0 if it was not loaded.
     package var loadTime = 0.0

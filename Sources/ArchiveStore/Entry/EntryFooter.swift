@@ -100,7 +100,7 @@ struct EntryFooter {
         fields.store(UInt16(attributesByteCount == 0 ? plainVersion : version), at: 38)
     }
 
-    /// Writes the end of an entry's freshness anew to `output`, a footer; ``writeSeal(_:to:)`` completes it.
+    /// Writes the end of an entry's freshness again to `output`, a footer; ``writeSeal(_:to:)`` completes it.
     static func write(expiresAt: Double, to output: UnsafeMutableRawBufferPointer) {
         ByteWriter(output).store(expiresAt.bitPattern, at: 8)
     }

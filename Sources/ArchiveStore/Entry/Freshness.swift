@@ -2,7 +2,7 @@
 package enum Freshness: Sendable, Hashable {
     /// Every fetch may return it.
     case fresh
-    /// Expired: a fetch that loads returns it at once, and loads its value anew in the background.
+    /// Expired: a fetch that loads returns it at once, and loads its value again in the background.
     case staleWhileRevalidate
     /// Expired: a fetch that loads returns it if its producer fails.
     case staleIfError

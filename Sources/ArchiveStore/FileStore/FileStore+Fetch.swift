@@ -81,7 +81,7 @@ extension FileStore {
         case .entry(let entry, let status) where entry.holds(key): return (entry, status)
         default: break
         }
-        // Damaged, or another key's. Slots may change meanwhile, so look again when they cannot.
+        // Damaged, or another key's. Slots may change in the meantime, so look again when they cannot.
         return try shard.withLock(on: chain.reader.directory) { () throws(StoreError) in
             let found = try chain.find(key, extent)
             if let match = found.match { return (match.entry, match.status) }

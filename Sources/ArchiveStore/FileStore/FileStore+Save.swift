@@ -202,7 +202,7 @@ extension FileStore {
             if isKept { journal.tell(name, formerSize) }
             throw error
         }
-        // A process that began a journal meanwhile may have read the old entry before it was replaced.
+        // A process that began a journal in the meantime may have read the old entry before it was replaced.
         if isKept { journal.tell(name, size) } else { chain.tell() }
         return .placed
     }

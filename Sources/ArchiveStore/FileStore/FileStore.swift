@@ -27,7 +27,7 @@ package final class FileStore: ArchiveStore {
     /// The user to ask and tell.
     let user = Mutex(StoreUserReference())
     let sparing = Mutex(SparingAllowance())
-    /// The queue on which entries are evicted before room is needed, and lists are written anew.
+    /// The queue on which entries are evicted before room is needed, and lists are rewritten.
     let upkeep = DispatchQueue(label: "file-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
 
     /// Opens the store in `directory`, which is its own: nothing else should be in it.
@@ -146,7 +146,7 @@ package final class FileStore: ArchiveStore {
         }
     }
 
-    /// Runs `body` with the directory at the store's path, and again with one made anew if `body` finds it gone.
+    /// Runs `body` with the directory at the store's path, and again with one made again if `body` finds it gone.
     func withDirectory<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
         try opened.withHandle(mostAttempts: 3, onLoss: tellOfLoss, isGone: \.isMissingFile, body)
     }

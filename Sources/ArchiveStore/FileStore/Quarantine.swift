@@ -2,7 +2,7 @@ import Foundation
 
 /// The directory in which a store keeps damaged files for people to examine: `.quarantine`.
 ///
-/// A file gets its name here before it loses the one it had, so that no slot is ever missing meanwhile. Only
+/// A file gets its name here before it loses the one it had, so that no slot is ever missing in the meantime. Only
 /// regular files with names as in ``QuarantineName`` count, and only they are ever removed.
 struct Quarantine {
     static let directoryName = ".quarantine"

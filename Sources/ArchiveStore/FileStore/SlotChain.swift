@@ -1,7 +1,7 @@
 /// The slots of one name. All but ``SlotReader/content(_:_:)`` of slot 0 is done while the shard is locked.
 ///
 /// Slots have no gaps, so the first absent one ends a search, and no entry of this name exists if slot 0 is
-/// absent. That holds at every instant: an entry is added behind the last one, and one that is removed is
+/// absent. That holds at every instant: an entry is added after the last one, and one that is removed is
 /// replaced by the last one in the same rename.
 struct SlotChain {
     let reader: SlotReader

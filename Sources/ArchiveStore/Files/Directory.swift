@@ -312,7 +312,7 @@ final class Directory: Sendable {
             _ = try layer.call(.makeDirectory(in: nil), path) { mkdir(path, 0o700) }
             if synchronized { try synchronizeParent(of: path, layer: layer) }
         } catch {
-            // Made by another process meanwhile.
+            // Made by another process in the meantime.
             if !error.isNameTaken { throw error }
         }
     }

@@ -60,7 +60,7 @@ package final class KeyLocks: Sendable {
         do throws(SystemError) {
             return try directory.makeFile(name)
         } catch {
-            // Made by another process meanwhile.
+            // Made by another process in the meantime.
             guard error.isNameTaken else { throw error }
             return try directory.fileForUpdate(name)
         }

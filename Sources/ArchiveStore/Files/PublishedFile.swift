@@ -131,7 +131,7 @@ extension PublishedFile {
                     guard let bytes else { continue }
                     found.append(Found(session: session, bytes: bytes, isLive: try isLive(session, in: folder)))
                 } catch {
-                    // Deleted meanwhile, or a link.
+                    // Deleted in the meantime, or a link.
                     guard error.isMissing || error.isSymbolicLink || error.isNotRegular else { throw error }
                 }
             }

@@ -8,7 +8,7 @@
 ///
 /// Version 2 of a file store is version 1 with a journal and lists beside the entries, which a program that knows
 /// version 1 only would not maintain. A directory of version 1 is one of version 2 without them: it is taken over by
-/// writing the marker anew.
+/// writing the marker again.
 enum StoreMarker {
     static let fileName = "format"
 

@@ -48,7 +48,7 @@ extension PackedStore {
                 var archive: [UInt8]?
                 do throws(StoreError) {
                     guard let found = try log.reader.read(slot, .whole) else {
-                        // Its segment was dropped meanwhile; the index has the entry's present place.
+                        // Its segment was dropped in the meantime; the index has the entry's present place.
                         try log.lock.catchUp()
                         add(log.index.slots(slot.hash))
                         continue
@@ -58,7 +58,7 @@ extension PackedStore {
                     archive = log.reader.archiveAtHand(of: found, limit: byteCount)
                 } catch {
                     guard error.code == .corrupted || error.code == .tooLarge else { throw error }
-                    // Saved over meanwhile, its blocks may have been given back.
+                    // Saved over in the meantime, its blocks may have been given back.
                     try log.lock.catchUp()
                     let latest = log.index.slots(slot.hash)
                     guard latest.contains(where: { $0.place == slot.place }) else {

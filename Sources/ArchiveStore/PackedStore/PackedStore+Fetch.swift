@@ -32,7 +32,7 @@ extension PackedStore {
                 return try source()
             } catch {
                 guard error.code == .corrupted else { throw error }
-                // Saved over meanwhile, its blocks may have been given back.
+                // Saved over in the meantime, its blocks may have been given back.
                 try log.lock.catchUp()
                 return try source()
             }

@@ -36,7 +36,7 @@ extension PackedStore {
         return end(&appended)
     }
 
-    /// As many records as come before the log's first dictionary is tried, so that those behind them have it.
+    /// As many records as come before the log's first dictionary is tried, so that those after them have it.
     private var mostRecordsOfBatch: Int {
         guard let count = current?.dictionaries.recordsBeforeTrial else { return .max }
         return max(1, count)

@@ -63,14 +63,14 @@ extension PackedStore {
     // MARK: Room
 
     /// Implementation: the oldest entries that were not fetched since the clock last passed them go; then the segments
-    /// are written anew, up to the last one that has anything else in it than entries.
+    /// are rewritten, up to the last one that has anything else in it than entries.
     package func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError) {
         _ = try withLog { log throws(StoreError) -> Void? in
             try log.space.trim(toByteCount: byteCount, removed: removed)
         }
     }
 
-    /// Implementation: the segments are written anew, up to the last one that has anything else in it than entries.
+    /// Implementation: the segments are rewritten, up to the last one that has anything else in it than entries.
     @discardableResult
     package func compact() throws(StoreError) -> Int {
         try withLog { log throws(StoreError) -> Int? in try log.space.compact() } ?? 0

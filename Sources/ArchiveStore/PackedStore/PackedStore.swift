@@ -15,7 +15,7 @@ import Synchronization
 /// by saves or where room was made.
 ///
 /// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. Room is made by dropping the
-/// first segment: its live entries are written anew at the end. No more is written again than is saved, so a byte that
+/// first segment: its live entries are rewritten at the end. No more is written again than is saved, so a byte that
 /// is saved is written twice at most in the long run.
 ///
 /// If the directory is removed, or another one put in its place, fetches find nothing, or the entries that are there

@@ -141,7 +141,7 @@ struct DeferredSaves: Sendable {
     /// Has the save that ``drop(_:)`` has dropped wait again, in its former place, unless it was forgotten; says whether
     /// it does.
     ///
-    /// - Precondition: no save of the key was deferred meanwhile.
+    /// - Precondition: no save of the key was deferred in the meantime.
     mutating func restore(_ key: StoreKey) -> Bool {
         guard let former = dropped[key.bytes], former.removal == nil else { return false }
         dropped[key.bytes] = nil

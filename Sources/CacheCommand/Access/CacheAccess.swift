@@ -46,7 +46,7 @@ protocol CacheAccess: Sendable {
     /// Gives the entries of a part to `body`, until that returns `false`; with those archives that come with the entries
     /// and have no more than `byteCount` bytes.
     ///
-    /// - Parameter initial: the state before the first entry; the store may begin anew with it.
+    /// - Parameter initial: the state before the first entry; the store may begin again with it.
     func reduceEntries<State>(
         inPart part: Int,
         archivesUpTo byteCount: Int,

@@ -46,7 +46,7 @@ struct Cat: Subcommand {
             do throws(CommandFailure) {
                 value = try self.value(of: entry, in: cache)
             } catch .noEntry {
-                // Removed meanwhile.
+                // Removed in the meantime.
                 return true
             } catch {
                 status = .failure

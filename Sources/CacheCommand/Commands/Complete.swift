@@ -2,7 +2,7 @@ import KeyedArchive
 
 /// `complete`: answers the shells' completion functions.
 ///
-/// Standard output holds records with a NUL behind each: first the files that the shell completes by itself (`none`,
+/// Standard output holds records with a NUL after each: first the files that the shell completes by itself (`none`,
 /// `files` or `directories`), then the candidates. For bash a candidate is the text to insert, quoted; for zsh it is two
 /// records, the value and its meaning; for fish one, with a tab between them.
 struct Complete: Subcommand {

@@ -48,7 +48,7 @@ struct Get: Subcommand {
         if writesArchive, form != nil { throw Self.failure(.conflictingOptions("--raw", "--as")) }
         if writesArchive, writesJSON { throw Self.failure(.conflictingOptions("--raw", "--json")) }
         if writesJSON, (form ?? .json) != .json { throw Self.failure(.conflictingOptions("--as", "--json")) }
-        // Several of these behind each other are none.
+        // Several of these in a row are not one.
         if writesArchive || (form ?? .json) != .json {
             let option = writesArchive ? "--raw" : "--as \(_form.text ?? "")"
             if keys == ["-"] { throw Self.failure(.conflictingOptions("-", option)) }

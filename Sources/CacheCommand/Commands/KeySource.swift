@@ -5,7 +5,7 @@ struct KeySource {
     /// Where the keys come from.
     enum Origin: Equatable {
         case given([String])
-        /// Standard input: one key per line, escaped as `list` prints them; or raw, with a NUL behind each.
+        /// Standard input: one key per line, escaped as `list` prints them; or raw, with a NUL after each.
         case standardInput(isRaw: Bool)
 
         /// - Parameters:

@@ -74,7 +74,7 @@ struct Remove: Subcommand {
                 if isTrial {
                     if !writesJSON { try environment.output.write("\(EscapedText(entry.key))\n") }
                 } else if try !cache.remove(entry) {
-                    // Another process has removed or replaced it meanwhile.
+                    // Another process has removed or replaced it in the meantime.
                     return true
                 }
                 count += 1

@@ -75,7 +75,7 @@ struct ShellWords {
         words.append(word)
     }
 
-    /// The variable behind a dollar sign; `nil` if there is none.
+    /// The variable after a dollar sign; `nil` if there is none.
     private func variable(_ line: [Unicode.Scalar], _ position: inout Int) -> String? {
         var end = position
         let isBraced = end < line.count && line[end] == "{"
@@ -98,7 +98,7 @@ struct ShellWords {
         return value
     }
 
-    /// The character behind a backslash in `$'…'`, of those that ``ShellQuoting`` and the shells write.
+    /// The character after a backslash in `$'…'`, of those that ``ShellQuoting`` and the shells write.
     private static func escaped(_ line: [Unicode.Scalar], _ position: inout Int) -> Unicode.Scalar {
         let scalar = line[position]
         position += 1
@@ -121,7 +121,7 @@ struct ShellWords {
     }
 }
 
-/// Writes the rest of a word for bash, behind what is typed of it.
+/// Writes the rest of a word for bash, after what is typed of it.
 struct ShellQuoting: CustomStringConvertible {
     let description: String
 
@@ -151,7 +151,7 @@ struct ShellQuoting: CustomStringConvertible {
                 || "0123456789-_./:@%+,=".unicodeScalars.contains(scalar)
             return isPlain ? String(scalar) : "\\\(scalar)"
         case .single: return scalar == "'" ? "'\\''" : String(scalar)
-        // An exclamation mark between double quotes is one of the history, even behind a backslash.
+        // An exclamation mark between double quotes is one of the history, even after a backslash.
         case .double where scalar == "!": return "\"'!'\""
         case .double: return "$`\"\\".unicodeScalars.contains(scalar) ? "\\\(scalar)" : String(scalar)
         case .escaped: return scalar == "'" || scalar == "\\" ? "\\\(scalar)" : String(scalar)

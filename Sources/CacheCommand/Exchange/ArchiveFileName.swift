@@ -1,7 +1,7 @@
 import ArchiveStore
 
 /// The name of the file that an entry is exported to: its key, with every byte escaped that is no letter, digit, `-`,
-/// `_`, or dot behind the first place, as `%` and two digits. So no key makes a path, a hidden file, or a name that
+/// `_`, or dot after the first place, as `%` and two digits. So no key makes a path, a hidden file, or a name that
 /// file systems take as another one for its accents.
 ///
 /// Where that is too long, or taken, as `A` by `a` on some file systems, the name is the key's beginning, `~`, and a

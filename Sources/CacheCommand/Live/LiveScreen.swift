@@ -121,7 +121,7 @@ extension LiveScreen {
                 case .faint: "\u{1B}[2m"
                 case .warning: "\u{1B}[31m"
                 }
-            // Erased first: behind a line that fills all columns, the cursor is still at its last character.
+            // Erased first: after a line that fills all columns, the cursor is still at its last character.
             return "\u{1B}[2K" + (code.isEmpty || !hasColor ? line.text : "\(code)\(line.text)\u{1B}[0m")
         }
         return "\u{1B}[H" + drawn.joined(separator: "\r\n")

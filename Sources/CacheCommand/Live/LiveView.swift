@@ -158,7 +158,7 @@ enum LiveKey: Sendable, Equatable {
         return keys
     }
 
-    /// The key behind an escape character; a sequence ends with a letter or `~`.
+    /// The key after an escape character; a sequence ends with a letter or `~`.
     private static func sequence(_ rest: inout ArraySlice<UInt8>) -> LiveKey? {
         guard let first = rest.first else { return .escape }
         guard first == UInt8(ascii: "[") || first == UInt8(ascii: "O") else { return .escape }

@@ -154,7 +154,7 @@ struct RoffText: CustomStringConvertible {
 
     mutating func heading(_ text: String) { line(".SH \(text)") }
 
-    /// Adds text, each sentence on a line of its own, as roff wants it for the space behind it.
+    /// Adds text, each sentence on a line of its own, as roff wants it for the space after it.
     mutating func paragraph(_ text: String) {
         var rest = text[...]
         while !rest.isEmpty {

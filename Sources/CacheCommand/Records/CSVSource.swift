@@ -79,7 +79,7 @@ struct CSVScanner: FrameScanner {
         case fieldStart
         case unquoted
         case quoted
-        /// Behind a quote in a quoted field: the field ends here, or the quote was the first of two.
+        /// After a quote in a quoted field: the field ends here, or the quote was the first of two.
         case behindQuote
     }
 

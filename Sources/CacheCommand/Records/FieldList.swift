@@ -97,7 +97,7 @@ enum FieldType: String, CaseIterable, Sendable {
     case url
     case uuid
 
-    /// A description of valid values, to stand behind "expected".
+    /// A description of valid values, to stand after "expected".
     var phrase: String {
         switch self {
         case .string: "a string"

@@ -54,7 +54,7 @@ extension RecordValue {
     /// A number of things.
     static func count(_ count: Int) -> RecordValue { .int(Int64(count)) }
 
-    /// A time in seconds, to the microsecond: the digits behind it are those of the conversion.
+    /// A time in seconds, to the microsecond: the digits after it are those of the conversion.
     static func seconds(_ time: Duration) -> RecordValue { .double((time.inSeconds * 1e6).rounded() / 1e6) }
 
     /// A value of an archive that holds no others; null for all else.

@@ -7,7 +7,7 @@ extension RecordValue {
         self.init(values, at: &index)
     }
 
-    /// - Parameter index: of the value; of the item behind it and all that is in it afterwards.
+    /// - Parameter index: of the value; of the item after it and all that is in it afterwards.
     private init(_ values: PlainValues, at index: inout Int) {
         let item = values.items[index]
         let text = item.kind == .string ? values.string(at: index) : ""

@@ -16,7 +16,7 @@ struct EntryTally: Sendable, Equatable {
 /// The entries whose size, age or deadline is in one range.
 struct TallyClass {
     let name: String
-    /// The end of the range, which begins behind that of the class before.
+    /// The end of the range, which begins after that of the class before.
     var limit = Double.infinity
     var tally = EntryTally()
 }

@@ -100,7 +100,7 @@ struct ReportPage: CustomStringConvertible {
         let findings = contents.findings
         guard !findings.isEmpty else { return "<section><h2>Findings</h2>\n<p>Nothing stands out.</p>\n</section>" }
         let items = findings.map { finding in
-            // A name from right to left would take the number behind it to its other side.
+            // A name from right to left would take the number after it to its other side.
             let name = finding.name.map { "“<bdi>\(Self.escaped($0, limit: ReportFinding.longestName))</bdi>”" }
             return "<li>\(Self.escaped(finding.beginning))\(name ?? "")\(Self.escaped(finding.end))</li>"
         }

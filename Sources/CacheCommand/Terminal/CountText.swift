@@ -35,7 +35,7 @@ struct ByteText: CustomStringConvertible {
     }
 }
 
-/// A number with a fixed count of digits behind the point: `5.4`.
+/// A number with a fixed count of digits after the point: `5.4`.
 struct DecimalText: CustomStringConvertible {
     let description: String
 

@@ -25,7 +25,7 @@ enum ScreenEvent: Sendable, Equatable {
     /// Nothing happened for so long.
     case none
     case keys([LiveKey])
-    /// The terminal has another size, or the process was stopped meanwhile.
+    /// The terminal has another size, or the process was stopped in the meantime.
     case changed
     case signal(Int32)
     /// There is nobody at the terminal any more.

@@ -103,7 +103,7 @@ final class SignalTrap: Interruption {
         return former
     }
 
-    /// Lets this thread have the signals that came meanwhile.
+    /// Lets this thread have the signals that came in the meantime.
     static func restore(_ former: sigset_t) {
         var former = former
         pthread_sigmask(SIG_SETMASK, &former, nil)

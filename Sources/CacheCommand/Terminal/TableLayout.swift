@@ -23,7 +23,7 @@ struct TableLayout {
         self.widths = widths
     }
 
-    /// A row, with a line feed. A cell that is wider than its column moves those behind it.
+    /// A row, with a line feed. A cell that is wider than its column moves those after it.
     func line(_ cells: [String]) -> String {
         var line = ""
         for (column, cell) in cells.enumerated() {
@@ -43,7 +43,7 @@ struct TableLayout {
         return line + "\n"
     }
 
-    /// A cell that does not change the order of the cells behind it: between U+2068 and U+2069, which take no room, if
+    /// A cell that does not change the order of the cells after it: between U+2068 and U+2069, which take no room, if
     /// a part of it runs from right to left.
     private static func isolated(_ cell: String) -> String {
         TextWidth.hasRightToLeft(cell) ? "\u{2068}\(cell)\u{2069}" : cell

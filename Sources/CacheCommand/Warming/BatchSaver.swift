@@ -113,7 +113,7 @@ struct BatchSaver: Sendable {
                 } catch let reason as BadRecordReason {
                     pending.results[index] = .bad(BadRecord(line: line, reason: reason))
                 } catch {
-                    // The records before this one are saved, those behind it are left.
+                    // The records before this one are saved, those after it are left.
                     pending.results[index] = .failed(error)
                     pending.save(in: sink)
                     return pending.results

@@ -47,7 +47,7 @@ struct Warmer {
                     guard let result else { continue }
                     summary.read += 1
                     if case .failed(let error) = result {
-                        // Others may have been saved meanwhile.
+                        // Others may have been saved in the meantime.
                         failure = failure ?? error
                         summary.failed += 1
                         continue
@@ -79,7 +79,7 @@ struct Warmer {
     /// The length of the records, in bytes of the source, from which on no more are read before they are saved.
     private static let enoughBytes = 1 << 20
 
-    /// Records that were read, and the failure of the source behind them.
+    /// Records that were read, and the failure of the source after them.
     private struct Batch {
         var items: [BatchSaver.Item] = []
         var failure: (any Error)?

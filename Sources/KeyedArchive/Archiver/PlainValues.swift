@@ -22,7 +22,7 @@ package struct PlainValues: Sendable {
         package let isASCII: Bool
         /// Bytes of a string, elements of an array, members of an object.
         package let count: UInt32
-        /// 0 or 1; an integer; a double's bits; where in the text a string begins; the index behind the last item in an
+        /// 0 or 1; an integer; a double's bits; where in the text a string begins; the index after the last item in an
         /// array or object.
         package let content: UInt64
 
@@ -65,7 +65,7 @@ package struct PlainValues: Sendable {
 
     package init() {}
 
-    /// The index behind an item and all that is in it.
+    /// The index after an item and all that is in it.
     package func end(of index: Int) -> Int {
         switch items[index].kind {
         case .array, .object: Int(items[index].content)

@@ -16,7 +16,7 @@
     ///   counts is that of a new object, so there is no other strong, unowned or weak reference to it.
     /// - Swift's stored properties may be moved bit by bit where there is no Objective-C: none depends on its own
     ///   address. The emptied result is freed without its deinitializer.
-    /// - If the placeholder was changed meanwhile, the move would lose the change; then, and in all other
+    /// - If the placeholder was changed in the meantime, the move would lose the change; then, and in all other
     ///   cases that this cannot serve, there is an error and nothing is moved.
     package struct PlaceholderInstance {
         /// The instance that the parts of the object refer to, and that becomes the object.
@@ -31,7 +31,7 @@
                 throw ArchiveError(.limitExceeded, "no memory for an object")
             }
             newCounts = instance_counts(instance)
-            // Everything behind the header, which `PlaceholderLayout` has as many bytes of as the class's instances have.
+            // Everything after the header, which `PlaceholderLayout` has as many bytes of as the class's instances have.
             layout.properties.withUnsafeBytes { empty in
                 UnsafeMutableRawBufferPointer(start: instance + PlaceholderLayout.headerSize, count: empty.count)
                     .copyMemory(from: empty)
@@ -87,7 +87,7 @@
 
         /// Takes the object out of `value`, as a raw pointer that owns one reference.
         ///
-        /// A function of its own, so that all references that it holds meanwhile are released when it returns.
+        /// A function of its own, so that all references that it holds in the meantime are released when it returns.
         @inline(never)
         private static func taken(_ value: inout Any?) -> UnsafeMutableRawPointer? {
             guard let object = value.map({ $0 as AnyObject }) else { return nil }

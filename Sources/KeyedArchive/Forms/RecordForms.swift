@@ -45,7 +45,7 @@ extension NSNotification: ArchiveCollection {
 
 extension NSError: ArchiveCollection {
     /// A value of the user info that cannot be archived is an error, as in every dictionary: nothing is left out
-    /// behind the caller's back. Swift errors in it are archived as the `NSError` that they bridge to.
+    /// after the caller's back. Swift errors in it are archived as the `NSError` that they bridge to.
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
         archiver.form(NSError.self, of: self) {
             archiver.encode(domain, forKey: "NSDomain")

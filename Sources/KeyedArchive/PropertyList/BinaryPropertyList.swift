@@ -283,7 +283,7 @@ struct BinaryPropertyList: Sendable, BitwiseCopyable {
 
     /// Where the contents of a counted object begin, and how many of `unit` bytes it has, which are there.
     ///
-    /// The count stands in the marker or in an integer behind it.
+    /// The count stands in the marker or in an integer after it.
     @inline(__always)
     private func counted(_ offset: Int, unit: Int) throws(ArchiveError) -> (start: Int, count: Int) {
         let count = Int(bytes[offset] & 0x0F)

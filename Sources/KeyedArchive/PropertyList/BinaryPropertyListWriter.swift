@@ -24,7 +24,7 @@ struct BinaryPropertyListWriter: ~Copyable {
     /// An object's number in the list.
     typealias Reference = UInt32
 
-    /// The runs of objects, in the order in which they stand in a finished list. Containers stand behind `shared`.
+    /// The runs of objects, in the order in which they stand in a finished list. Containers stand after `shared`.
     enum Section: Int {
         /// Names of keys and classes, and references to objects: mostly the same in every list of a kind.
         case shared
@@ -63,7 +63,7 @@ struct BinaryPropertyListWriter: ~Copyable {
         header.withUTF8Buffer { bytes.append(contentsOf: $0) }
     }
 
-    /// Begins anew with the memory that is there, behind the first names.
+    /// Begins again with the memory that is there, after the first names.
     ///
     /// - Parameters:
     ///   - count: how many objects stay; they must be names, and the first objects.
@@ -280,7 +280,7 @@ struct BinaryPropertyListWriter: ~Copyable {
         bytes.append(bigEndian: UInt64(table), width: 8)
     }
 
-    /// Puts the sections behind the shared objects and the containers.
+    /// Puts the sections after the shared objects and the containers.
     private mutating func appendSections() {
         sectionStarts[Section.fixed.rawValue] = bytes.count
         bytes.append(contentsOf: fixed)

@@ -74,7 +74,7 @@ struct StringTable: ~Copyable {
         }
     }
 
-    /// Takes out the entries of this archive, but for those to keep, which then stand behind those kept before.
+    /// Takes out the entries of this archive, but for those to keep, which then stand after those kept before.
     private mutating func forgetUnkept() {
         let (first, end) = (keptCount, entries.count)
         // From the last one back: no search for another entry came past one that was inserted later.

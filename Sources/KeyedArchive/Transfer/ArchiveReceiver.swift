@@ -14,7 +14,7 @@ import Synchronization
 /// Nothing that the other side sends is trusted. The length of a message is checked before it is read, and memory
 /// grows with the bytes that arrive, not with those that are announced. A message is decoded as any archive is: only
 /// the expected classes are instantiated, and ``ArchiveLimits`` hold. A message that cannot be decoded is an error with
-/// code `.unreadableMessage`, after which ``next()`` goes on with the one behind it; after every other error but
+/// code `.unreadableMessage`, after which ``next()`` goes on with the one after it; after every other error but
 /// `.cancelled` the stream is over, and `next()` throws that error again.
 ///
 /// A thread of the receiver's own reads ahead, by about 256 KiB; a value is decoded by the task that takes it. The

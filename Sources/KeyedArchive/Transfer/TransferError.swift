@@ -23,7 +23,7 @@ public struct TransferError: Error, Sendable {
         /// side did not say that it had finished.
         public static let disconnected = Code(base: .disconnected)
         /// A whole message arrived that is no sound archive of an expected value; ``TransferError/cause`` says why.
-        /// The messages behind it can be received.
+        /// The messages after it can be received.
         public static let unreadableMessage = Code(base: .unreadableMessage)
         /// A value cannot be archived; ``TransferError/cause`` says why. Others can be sent.
         public static let unwritableMessage = Code(base: .unwritableMessage)

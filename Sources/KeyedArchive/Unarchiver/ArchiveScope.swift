@@ -1,6 +1,6 @@
 /// The keys of one object while it is decoded.
 ///
-/// Objects are mostly decoded in the order in which they were encoded, so the search for a key begins behind the
+/// Objects are mostly decoded in the order in which they were encoded, so the search for a key begins after the
 /// key that was found last, and ends there mostly.
 struct ArchiveScope {
     let fields: BinaryPropertyList.Fields
@@ -128,7 +128,7 @@ struct ArchiveScope {
 /// Where keys were found in the objects before: those of a class are read in the same order each time, though
 /// perhaps in another one than they were written.
 ///
-/// These are guesses, which objects of other classes may spoil. They begin anew with each archive, so that an
+/// These are guesses, which objects of other classes may spoil. They begin again with each archive, so that an
 /// archive is always read in the same way.
 struct KeyOrder {
     /// Where the search ended, plus 1, by where it began and how many keys there are; 0 for nowhere yet.

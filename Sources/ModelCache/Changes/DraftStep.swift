@@ -68,7 +68,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             let old = table.records.waitingEntry(key) ?? stored
             let record = merged(over: old, revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key)
-            // Also where there was nothing to change: the server may have taken the change behind an answer that is under way.
+            // Also where there was nothing to change: the server may have taken the change after an answer that is under way.
             if record == nil { table.removals.add(key, at: revision) }
             return table.merged(key, to: record)
         }

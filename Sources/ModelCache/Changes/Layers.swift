@@ -2,7 +2,7 @@ import Synchronization
 
 /// Changes that are shown before the server has confirmed them, over the entries of one table.
 ///
-/// A layer is a closure that runs over the entry again whenever that changes, so an answer that comes meanwhile shows
+/// A layer is a closure that runs over the entry again whenever that changes, so an answer that comes in the meantime shows
 /// below it, and taking one layer away leaves the others as they are. Layers are in memory alone.
 final class Layers<Value: Sendable>: Sendable {
     typealias Change = @Sendable (inout Value?) -> Void

@@ -6,7 +6,7 @@ struct Arrivals: Sendable {
     private(set) var groups: [any ArrivalGroup] = []
     private var places: [ObjectIdentifier: Int] = [:]
 
-    /// Adds models behind those that were added before; of two with the same identity the later one is merged over the
+    /// Adds models after those that were added before; of two with the same identity the later one is merged over the
     /// earlier one.
     mutating func add<Model: CachedModel>(_ models: [Model], from source: ModelSource) {
         add(models, keys: models.cacheKeys, from: source)

@@ -84,7 +84,7 @@ extension ModelEngine {
     /// Makes models and lists stale, and waits until that is on disk.
     nonisolated(nonsending) func invalidate(_ scopes: [InvalidationScope]) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
-        // Before the disk is waited for: a change that comes meanwhile has a later revision, and sees the invalidation.
+        // Before the disk is waited for: a change that comes in the meantime has a later revision, and sees the invalidation.
         _ = try await nextRevision(bookkeeping, invalidating: scopes)
         // Memory has the invalidation also where the disk refuses it.
         defer { bus.tellAll() }

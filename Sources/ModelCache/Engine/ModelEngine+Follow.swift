@@ -262,7 +262,7 @@ extension ModelEngine {
         // The server has not left them out.
         let known = ids.filter { found[$0] != .some(nil) && !given.contains($0) }
         let snapshots: [ModelSnapshot<Model>?] = try await snapshots(Model.self, known.map(\.cacheKey))
-        // Looked at behind the snapshots, which may be of later answers.
+        // Looked at after the snapshots, which may be of later answers.
         let present = try await records(table.records, known.map(\.cacheKey))
         for (index, snapshot) in snapshots.enumerated() {
             guard let snapshot else {

@@ -157,7 +157,7 @@ extension ModelEngine {
             var changed = record ?? empty
             if changed.modelName != empty.modelName { changed = empty }
             guard bookkeeping.comparable(changed.state) <= state.revision else { return }
-            // No page of another variant stays behind this one, nor any where most elements are missing.
+            // No page of another variant stays after this one, nor any where most elements are missing.
             if beginsAnew || changed.state.isOtherVariant(than: request) { changed = empty }
             changed.replaceFirstPage(with: ids, next: next)
             changed.tags = empty.tags
@@ -185,7 +185,7 @@ extension ModelEngine {
         ListRecord(ids: [], next: nil, modelName: List.Element.modelName, tags: list.tags.sorted(), state: state)
     }
 
-    /// The result of a load; begins one more load where the list was invalidated meanwhile.
+    /// The result of a load; begins one more load where the list was invalidated in the meantime.
     private nonisolated(nonsending) func shown<List: ModelList>(
         _ list: List,
         after answer: Answer,

@@ -72,7 +72,7 @@ extension ModelEngine {
         }
     }
 
-    /// Whether a stale model is shown while it is loaded anew.
+    /// Whether a stale model is shown while it is loaded again.
     nonisolated(nonsending) func servesWhileLoading<Model: CachedModel>(
         _ type: Model.Type,
         _ id: Model.ID,
@@ -179,7 +179,7 @@ extension ModelEngine {
             {
                 return try await shown(renewed, id, after: answer, in: bookkeeping)
             }
-            // It has gone meanwhile, or is another one's: there is nothing that the server could confirm.
+            // It has gone in the meantime, or is another one's: there is nothing that the server could confirm.
             answer = try await send(request.unconditional, for: subject, bookkeeping)
         }
         switch answer.response.status {
@@ -236,7 +236,7 @@ extension ModelEngine {
         let record =
             merged ?? ModelRecord(model: model, state: EntryState(answer, bookkeeping, fresh: Model.policy.fresh))
         let snapshot = try await shown(record, id, after: answer, in: bookkeeping)
-        // Looked at behind the snapshot, which may be of a later answer.
+        // Looked at after the snapshot, which may be of a later answer.
         if let present = try await self.record(table.records, key),
             isOtherVariant(present.state, of: request, after: answer, in: bookkeeping)
         {
@@ -289,7 +289,7 @@ extension ModelEngine {
         )
     }
 
-    /// The result of a load; begins one more load where the model was invalidated meanwhile.
+    /// The result of a load; begins one more load where the model was invalidated in the meantime.
     private nonisolated(nonsending) func shown<Model: CachedModel>(
         _ record: ModelRecord<Model>,
         _ id: Model.ID,

@@ -127,7 +127,7 @@ extension ModelEngine {
         }
     }
 
-    /// Has groups written, one after another, also behind one that fails. Called in the turn of their merge, so that the
+    /// Has groups written, one after another, also after one that fails. Called in the turn of their merge, so that the
     /// disk has the order of the merges: a later merge may begin before a task of this one goes on.
     ///
     /// - Returns: the write, for a caller that waits: it gives the first failure.

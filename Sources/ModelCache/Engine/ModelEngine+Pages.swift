@@ -1,10 +1,10 @@
-// Pages behind the first one.
+// Pages after the first one.
 
 extension ModelEngine {
-    /// Loads the page behind the last element that is known.
+    /// Loads the page after the last element that is known.
     ///
-    /// - Parameter attempts: how often a page is asked for at most, where the list is changed or invalidated meanwhile.
-    /// - Returns: behind the last attempt, the list as it is.
+    /// - Parameter attempts: how often a page is asked for at most, where the list is changed or invalidated in the meantime.
+    /// - Returns: after the last attempt, the list as it is.
     nonisolated(nonsending) func fetchMore<List: ModelList>(
         of list: List,
         attempts: Int = attempts
@@ -49,7 +49,7 @@ extension ModelEngine {
     ///   - cursor: where the page begins.
     ///   - end: the stored list's own cursor, which it has as long as it ends where it did.
     ///   - alsoInvalidated: whether a page counts although the list was invalidated since it was asked for: the next fetch
-    ///     loads the list anew in any case.
+    ///     loads the list again in any case.
     private nonisolated(nonsending) func loadMore<List: ModelList>(
         _ list: List,
         _ cursor: PageCursor,
@@ -60,8 +60,8 @@ extension ModelEngine {
         let answer = try await send(list.request(after: cursor), for: .list(list), bookkeeping)
         let first = list.request(after: nil)
         let (key, table) = (list.listKey, try await lists())
-        // A page from before an invalidation is asked for anew, but for the last attempt. So is one by an offset from before
-        // the list began anew: the same number counts other elements now. A list of another variant has no such page.
+        // A page from before an invalidation is asked for again, but for the last attempt. So is one by an offset from before
+        // the list began again: the same number counts other elements now. A list of another variant has no such page.
         let isCurrent = { @Sendable (record: ListRecord?) in
             guard let record, record.next == end, !record.state.isOtherVariant(than: first) else { return false }
             if end.offset != nil {
@@ -131,7 +131,7 @@ extension ModelEngine {
     }
 }
 
-/// The outcome of loading the page behind the last element.
+/// The outcome of loading the page after the last element.
 private enum NextPage<Element: CachedModel>: Sendable {
     case appended
     /// The list does not end any more where the page begins, or was invalidated since the page was asked for.

@@ -14,7 +14,7 @@ extension EntryState {
 
     /// Renews an entry that the server has called unchanged.
     ///
-    /// One that was changed later keeps its later revision, which is behind invalidations that the answer knows nothing of:
+    /// One that was changed later keeps its later revision, which is after invalidations that the answer knows nothing of:
     /// it is not renewed then.
     ///
     /// - Parameter scopes: those of the entry.

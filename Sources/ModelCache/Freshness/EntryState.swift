@@ -34,7 +34,7 @@ struct EntryState: Equatable, Sendable {
 
 // The fields that few entries have.
 extension EntryState {
-    /// How long after `freshUntil` it may be served while it is loaded anew.
+    /// How long after `freshUntil` it may be served while it is loaded again.
     var staleWhileRevalidate: Duration {
         get { box?.rest.staleWhileRevalidate ?? .zero }
         set { change { $0.staleWhileRevalidate = newValue } }

@@ -20,7 +20,7 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     public let elements: [List.Element]
     /// The identities of elements that are not stored any more.
     public let holes: [List.Element.ID]
-    /// Whether the server has more elements behind the last one; `false` behind a page that it forbids to keep
+    /// Whether the server has more elements after the last one; `false` after a page that it forbids to keep
     /// (`no-store`): there is no place then from which to go on, of which `onFailure` is told.
     public let hasMore: Bool
     /// When the answer with the first page came; `nil`: the list exists by an unconfirmed change only.
@@ -35,7 +35,7 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     /// Whether more elements are missing than are stored. The list's own request brings more of them then than one for each.
     var isMostlyMissing: Bool { holes.count > elements.count }
 
-    /// The list with a page that is not kept behind it.
+    /// The list with a page that is not kept after it.
     func followed(by page: Page<List.Element>) -> ListSnapshot {
         let known = Set(elements.map(\.id))
         return ListSnapshot(
@@ -58,7 +58,7 @@ public struct FetchMode: Sendable, Hashable {
     /// How long the server is waited for where a stored value may be shown; `nil`: as long as it takes.
     var limit: Duration?
 
-    /// A fresh value is returned, a stale one loaded anew first. If the server cannot be asked, fails (5xx, 408, 425, 429),
+    /// A fresh value is returned, a stale one loaded again first. If the server cannot be asked, fails (5xx, 408, 425, 429),
     /// or sends an answer that cannot be decoded or has another identity, the stale one is returned, unless the server has
     /// forbidden it (`must-revalidate`, `no-cache`), its window is over (`stale-if-error`), or it is the answer to other
     /// request headers (`Vary`). Where the server refuses, by any other status, the fetch throws.
@@ -73,11 +73,11 @@ public struct FetchMode: Sendable, Hashable {
     public static func automatic(waitingAtMost limit: Duration) -> FetchMode {
         FetchMode(base: .freshOrLoaded, limit: limit)
     }
-    /// A stale value is returned at once, and loaded anew in the background.
+    /// A stale value is returned at once, and loaded again in the background.
     public static let staleWhileRevalidate = FetchMode(base: .staleWhileRevalidate)
     /// The server is asked, also if a fresh value is stored. If that fails, so does the fetch.
     ///
-    /// A request for the value that is under way is waited for, also if it began earlier. Behind a change that the program
+    /// A request for the value that is under way is waited for, also if it began earlier. After a change that the program
     /// sent to the server itself, it invalidates the value first: see ``ModelCache/ModelCache/invalidate(_:)``.
     public static let reload = FetchMode(base: .reload)
 }

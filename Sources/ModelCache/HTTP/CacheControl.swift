@@ -19,7 +19,7 @@ struct CacheControl: Hashable, Sendable {
         for member in HeaderMembers(header) {
             let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts[0].trimmed
-            // A space before "=" is not allowed, and a value behind it is not relied on.
+            // A space before "=" is not allowed, and a value after it is not relied on.
             let argument = parts.count > 1 && name.endIndex == parts[0].endIndex ? parts[1] : ""
             add(name, argument)
         }

@@ -3,7 +3,7 @@
 /// Takes time in proportion to the header's length, and allocates nothing.
 struct HeaderMembers: Sequence, IteratorProtocol {
     private var rest: Substring.UTF8View
-    /// Whether a quote of the rest may be closed. Behind one that is not, every quote is escaped, so none of them is closed
+    /// Whether a quote of the rest may be closed. After one that is not, every quote is escaped, so none of them is closed
     /// either.
     private var hasClosedQuotes = true
 
@@ -22,7 +22,7 @@ struct HeaderMembers: Sequence, IteratorProtocol {
     private mutating func end() -> Substring.Index {
         var index = rest.startIndex
         while index < rest.endIndex, rest[index] != Self.comma {
-            // A quote that is never closed is a character as any other: it hides no directive behind it.
+            // A quote that is never closed is a character as any other: it hides no directive after it.
             if hasClosedQuotes, rest[index] == Self.quote {
                 if let closing = closingQuote(behind: index) { index = closing } else { hasClosedQuotes = false }
             }

@@ -5,7 +5,7 @@ import Foundation
 /// A decoded value equals the one that a `JSONDecoder` decodes. Where that is not certain, the text is unclear, and the
 /// value is not to be used: the decoder is asked. Is for one task at a time, as a decoder is.
 final class JSONDocument {
-    /// The text, with a zero behind it.
+    /// The text, with a zero after it.
     let bytes: [UInt8]
     let items: [JSONItem]
     let settings: JSONSettings

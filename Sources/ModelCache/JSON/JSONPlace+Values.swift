@@ -49,7 +49,7 @@ extension JSONPlace {
                 index += 1
                 continue
             }
-            // The reader has seen the byte behind.
+            // The reader has seen the byte after.
             let mark = bytes[index + 1]
             index += 2
             switch mark {
@@ -69,7 +69,7 @@ extension JSONPlace {
 
     /// The scalar that one escape stands for, or two that are a surrogate pair.
     ///
-    /// - Parameter index: behind the `u`; is moved behind the last digit.
+    /// - Parameter index: after the `u`; is moved after the last digit.
     private func scalar(at index: inout Int, before end: Int) throws -> Character {
         let first = try unit(at: &index, before: end)
         if let scalar = Unicode.Scalar(first) { return Character(scalar) }

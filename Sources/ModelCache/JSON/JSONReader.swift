@@ -15,7 +15,7 @@ struct JSONReader {
 
     init(_ shapes: JSONShapes) { self.shapes = shapes }
 
-    /// - Parameter bytes: the text, with a zero behind it.
+    /// - Parameter bytes: the text, with a zero after it.
     mutating func read(_ bytes: Span<UInt8>) throws(UnclearJSON) {
         guard bytes.count < Int(UInt32.max) else { throw UnclearJSON() }
         skipSpace(bytes)
@@ -78,7 +78,7 @@ struct JSONReader {
             return start + 1
         case UInt8(ascii: "u"):
             for index in start + 2..<start + 6 {
-                // The zero behind the text is no digit, so that none is read behind that.
+                // The zero after the text is no digit, so that none is read after that.
                 guard isDigit(bytes[index]) || (bytes[index] | 0x20) &- UInt8(ascii: "a") < 6 else {
                     throw UnclearJSON()
                 }

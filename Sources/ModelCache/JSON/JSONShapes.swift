@@ -53,7 +53,7 @@ struct JSONShapes {
         return try add(to: shape, bytes, &position)
     }
 
-    /// Whether the name of a shape's last member is at a position, with a quote behind it.
+    /// Whether the name of a shape's last member is at a position, with a quote after it.
     private func has(_ shape: Int, _ bytes: Span<UInt8>, at position: Int) -> Bool {
         let range = shapes[shape].range
         guard range.count < bytes.count - position, bytes[position + range.count] == UInt8(ascii: "\"") else {

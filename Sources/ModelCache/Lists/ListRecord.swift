@@ -34,7 +34,7 @@ final class ListEntry: Encoded, Codable, NamedInArchives, Equatable, Sendable {
 struct ListRecord: Codable, Equatable, Sendable {
     /// The identities of the elements, in order, each once.
     var ids: [String]
-    /// Where the page behind the last element begins; `nil`: there is none.
+    /// Where the page after the last element begins; `nil`: there is none.
     var next: PageCursor?
     /// Where the last page began; `nil` if that was the first one.
     var last: PageCursor?
@@ -144,7 +144,7 @@ struct ListRecord: Codable, Equatable, Sendable {
 extension ListRecord {
     /// Puts a new first page in the place of the former one.
     ///
-    /// Where the page ends with a former element, and has all former elements before that one, the others stay behind it:
+    /// Where the page ends with a former element, and has all former elements before that one, the others stay after it:
     /// a list that was scrolled down loses nothing. Otherwise unknown elements may be in between, so the former elements
     /// go, and the list continues with the page's cursor. They go as well where the server refused the list's cursor.
     mutating func replaceFirstPage(with page: [String], next: PageCursor?) {
@@ -167,7 +167,7 @@ extension ListRecord {
         next = last.offset.map { .offset(min($0, ids.count)) } ?? last
     }
 
-    /// The former elements that stay behind a new first page.
+    /// The former elements that stay after a new first page.
     private func tail(behind page: [String]) -> [String] {
         let fresh = Set(page)
         let known = ids.prefix(while: fresh.contains)
@@ -175,7 +175,7 @@ extension ListRecord {
         return ids[known.endIndex...].filter { !fresh.contains($0) }
     }
 
-    /// Adds a page behind the last one. Elements that are there already stay where they are.
+    /// Adds a page after the last one. Elements that are there already stay where they are.
     ///
     /// - Parameters:
     ///   - cursor: where the page began.
@@ -249,7 +249,7 @@ extension ListRecord {
         }
     }
 
-    /// The cursor of the page behind the last element. An offset leaves out elements that unconfirmed changes remove: the
+    /// The cursor of the page after the last element. An offset leaves out elements that unconfirmed changes remove: the
     /// server may have removed them already.
     ///
     /// - Parameter shown: the list with these changes.
@@ -278,12 +278,12 @@ public struct ListPlace: Hashable, Sendable {
 
     /// Before the first element.
     public static let start = ListPlace(base: .start)
-    /// Behind the last element that is known.
+    /// After the last element that is known.
     public static let end = ListPlace(base: .end)
     /// At an index; one beyond the list's ends counts as the end.
     public static func index(_ index: Int) -> ListPlace { ListPlace(base: .index(index)) }
     /// Before an element; at the start if that is not in the list.
     public static func before(_ id: some ModelID) -> ListPlace { ListPlace(base: .before(id.cacheKey)) }
-    /// Behind an element; at the end if that is not in the list.
+    /// After an element; at the end if that is not in the list.
     public static func after(_ id: some ModelID) -> ListPlace { ListPlace(base: .after(id.cacheKey)) }
 }

@@ -65,7 +65,7 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     /// Brings a model of another ``schemaVersion`` to the present one; `nil`, the default: it counts as missing, and
     /// `onFailure` is told.
     ///
-    /// Runs when the stored model is read. The new form is saved then, unless the model is changed meanwhile, so it is
+    /// Runs when the stored model is read. The new form is saved then, unless the model is changed in the meantime, so it is
     /// brought there once; where the disk refuses it, `onFailure` is told, and the next read does it again.
     ///
     /// - Parameters:

@@ -32,7 +32,7 @@ public struct ModelRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - path: the path below the transport's base, or a whole URL.
-    ///   - query: the parameters behind it, without the ones that are `nil`.
+    ///   - query: the parameters after it, without the ones that are `nil`.
     ///   - headers: headers besides the transport's own.
     public static func get(
         _ path: String,
@@ -50,7 +50,7 @@ public struct ModelRequest: Sendable, Hashable {
     ///   - id: one segment behind the path. All but ASCII letters, digits, `-`, `_`, `~` and dots is escaped, and so are dots
     ///     where it has nothing else: no identity makes another path or a query. Refuse `.` and `..` where identities come
     ///     from users: some clients and servers take these for directories although they are escaped.
-    ///   - more: segments behind that, escaped as well.
+    ///   - more: segments after that, escaped as well.
     ///   - query: the parameters, without the ones that are `nil`.
     ///   - headers: headers besides the transport's own.
     public static func get(
@@ -141,7 +141,7 @@ public struct ModelHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         set { values[name.lowercased()] = newValue }
     }
 
-    /// Adds a value behind those that the header has.
+    /// Adds a value after those that the header has.
     public mutating func append(_ value: String, for name: String) {
         let name = name.lowercased()
         if values[name]?.append(", \(value)") == nil { values[name] = value }

@@ -41,7 +41,7 @@ public final class LiveList<List: ModelList>: Observable {
     public var elements: [List.Element] { state.snapshot?.elements ?? [] }
     /// The identities of elements that are not stored any more.
     public var holes: [List.Element.ID] { state.snapshot?.holes ?? [] }
-    /// Whether the server has more elements behind the last one.
+    /// Whether the server has more elements after the last one.
     public var hasMore: Bool { state.snapshot?.hasMore ?? false }
     /// The list's own freshness; `nil` where it is not stored.
     public var freshness: Freshness? { state.snapshot?.freshness }
@@ -68,7 +68,7 @@ public final class LiveList<List: ModelList>: Observable {
     /// Asks the server for the first page, and returns when it shows, or ``error`` has the failure.
     public func reload() async { await load(.reload) }
 
-    /// Loads the page behind the last element, if there is one, and returns when it shows, or that has failed.
+    /// Loads the page after the last element, if there is one, and returns when it shows, or that has failed.
     public func loadMore() async {
         await state.load {
             let fetched = try await engine.fetchMore(of: list)

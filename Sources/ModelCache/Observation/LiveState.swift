@@ -95,7 +95,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
             let loaded = try await body()
             if loaded.isStored { isUnkept = false }
             try await catchUp()
-            // A change of the stored models meanwhile is later than the answer, and so is the result of a later load.
+            // A change of the stored models in the meantime is later than the answer, and so is the result of a later load.
             if !loaded.isStored, !isEnded, changeCount == before, number > lastShown {
                 isUnkept = true
                 snapshot = loaded.snapshot

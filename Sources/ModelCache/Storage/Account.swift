@@ -232,7 +232,7 @@ final class Account: Sendable {
             return (tables.all, tables.bookkeeping?.1)
         }
         let failure = firstFailure(of: tables) { $0.close() }
-        // Also behind a failure: a cache that stays open keeps its files.
+        // Also after a failure: a cache that stays open keeps its files.
         let last = bookkeeping.flatMap(closing)
         return failure ?? last
     }
@@ -261,7 +261,7 @@ protocol Closable: Sendable {
     func trimMemory(toCount count: Int)
 }
 
-/// Calls `body` with each element, also behind one that fails.
+/// Calls `body` with each element, also after one that fails.
 ///
 /// - Returns: the first failure.
 func firstFailure<Element, Failure>(of elements: [Element], _ body: (Element) -> Failure?) -> Failure? {

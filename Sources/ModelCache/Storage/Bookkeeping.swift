@@ -5,7 +5,7 @@ import TypedCache
 
 /// An account's counter of revisions and its invalidations.
 struct BookkeepingRecord: Encoded, Codable, NamedInArchives, Sendable {
-    /// Made anew with each new record. Entries of other generations are stale, and any answer replaces them: their
+    /// Made again with each new record. Entries of other generations are stale, and any answer replaces them: their
     /// revisions, and the invalidations since, are not known.
     var generation: UInt64
     /// Revisions up to this one may have been given.
@@ -47,7 +47,7 @@ final class Bookkeeping: Sendable {
     private struct State {
         var record: BookkeepingRecord
         var last: Revision
-        /// The generation of revisions that are not reserved. Their numbers go on behind the others, so that both have one
+        /// The generation of revisions that are not reserved. Their numbers go on after the others, so that both have one
         /// order in this process.
         let unreserved = UInt64.random(in: 1...UInt64(Int64.max))
         var isReserving = false
@@ -58,7 +58,7 @@ final class Bookkeeping: Sendable {
             for scope in scopes { record.invalidations.add(scope, at: last) }
         }
 
-        /// Whether an entry's revision was given since the record was made. One behind the last, from before an older record
+        /// Whether an entry's revision was given since the record was made. One after the last, from before an older record
         /// took the place of a lost one, counts as of another generation.
         func knows(_ entry: EntryState) -> Bool {
             entry.generation == unreserved || (entry.generation == record.generation && entry.revision <= last)
@@ -129,12 +129,12 @@ final class Bookkeeping: Sendable {
         try save(reserving: Self.reservation)
     }
 
-    // The record is looked at while the lock of `saving` is held, so that no save puts an older one behind a later one.
+    // The record is looked at while the lock of `saving` is held, so that no save puts an older one after a later one.
     private let saving = Mutex(())
 
     /// Saves the record, with the invalidations up to now. Blocks on disk I/O.
     ///
-    /// - Parameter count: how many revisions are reserved behind the last one. Those that were given before the disk had
+    /// - Parameter count: how many revisions are reserved after the last one. Those that were given before the disk had
     ///   them are reserved as well.
     func save(reserving count: UInt64 = 0) throws(ModelCacheError) {
         var failure: CacheError?
@@ -175,7 +175,7 @@ final class Bookkeeping: Sendable {
     ) -> EntryState {
         var changed = entry
         if isInvalidated(entry, in: scopes()) {
-            // The new revision is behind the invalidation, and the server's window is for expired entries.
+            // The new revision is after the invalidation, and the server's window is for expired entries.
             changed.freshUntil = min(entry.freshUntil ?? now, now)
             changed.staleWhileRevalidate = .zero
         }

@@ -19,7 +19,7 @@ final class DiskWriter: Sendable {
     private let queue = DispatchQueue(label: "model-cache.writer", qos: .utility, autoreleaseFrequency: .workItem)
     private let state = Mutex(State())
 
-    /// Has `body` run behind all that was added before, and does not wait for it.
+    /// Has `body` run after all that was added before, and does not wait for it.
     ///
     /// - Parameter count: how many entries it writes.
     func add(_ count: Int, _ body: @escaping @Sendable () -> Void) {
@@ -36,7 +36,7 @@ final class DiskWriter: Sendable {
         }
     }
 
-    /// Has `body` run behind all that was added before. All else is as for ``add(_:_:)``.
+    /// Has `body` run after all that was added before. All else is as for ``add(_:_:)``.
     ///
     /// - Returns: the failure of `body`, for a caller that waits for it later.
     func begin(_ count: Int, _ body: @escaping @Sendable () -> ModelCacheError?) -> PendingWrite {
@@ -57,7 +57,7 @@ final class DiskWriter: Sendable {
         }
     }
 
-    /// Suspends until `body` has run, behind all that was added before.
+    /// Suspends until `body` has run, after all that was added before.
     nonisolated(nonsending) func run<Result: Sendable>(
         _ body: @escaping @Sendable () -> Result
     ) async -> Result {

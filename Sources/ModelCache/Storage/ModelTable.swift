@@ -18,7 +18,7 @@ final class ModelTable<Model: CachedModel>: Sendable {
             guard let entry = try cache.undecodedEntry(forKey: key) else { return nil }
             do {
                 let migration = ModelMigration<Model>(entry.archive)
-                // It may have been saved anew since it was refused.
+                // It may have been saved again since it was refused.
                 let refusal: any Error
                 do { return try migration.unchanged() } catch { refusal = error }
                 guard let migrated = try migration.migrated() else { throw refusal }
@@ -37,7 +37,7 @@ final class ModelTable<Model: CachedModel>: Sendable {
 
     /// Has a migrated model written, so that it is migrated once; the caller does not wait for that.
     ///
-    /// Behind all changes that were made before, and not over one of them: only the entry that was read gives way. It stays
+    /// After all changes that were made before, and not over one of them: only the entry that was read gives way. It stays
     /// where the disk refuses the new one.
     private static func save(
         _ migrated: ModelRecord<Model>,

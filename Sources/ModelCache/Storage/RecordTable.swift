@@ -227,7 +227,7 @@ where Record.Wrapper.Value == Record {
         func record(_ index: Int) -> Record? { list[index].entry.map(RecordTable.record) }
     }
 
-    /// Writes changes to disk, also those that were changed again meanwhile: later changes of other entries may rely on
+    /// Writes changes to disk, also those that were changed again in the meantime: later changes of other entries may rely on
     /// them being there. In their order, but for removals, which come last. Blocks on disk I/O.
     ///
     /// - Returns: the first failure. Entries that the disk refuses stay in memory.

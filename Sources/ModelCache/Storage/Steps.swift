@@ -2,7 +2,7 @@ import Synchronization
 
 /// Makes a change of several entries one step: a reader sees all of it or nothing, whatever tables they are in.
 ///
-/// Readers take no lock: they read once more if entries were changed meanwhile.
+/// Readers take no lock: they read once more if entries were changed in the meantime.
 final class Steps: Sendable {
     /// Even; odd while entries are changed.
     private let version = Atomic<UInt64>(0)
@@ -23,7 +23,7 @@ final class Steps: Sendable {
     ///
     /// - Parameters:
     ///   - turns: of merges; must not be the caller's own.
-    ///   - read: is called again if entries were changed meanwhile.
+    ///   - read: is called again if entries were changed in the meantime.
     nonisolated(nonsending) func reading<Found>(
         _ turns: Turns,
         _ read: nonisolated(nonsending) () async throws(ModelCacheError) -> Found
@@ -33,7 +33,7 @@ final class Steps: Sendable {
         }
         return try await turns.run { () async -> Result<Found, ModelCacheError> in
             await Result.of { () async throws(ModelCacheError) in
-                // Merges wait meanwhile; unconfirmed changes that the program shows or takes away still disturb.
+                // Merges wait in the meantime; unconfirmed changes that the program shows or takes away still disturb.
                 while true {
                     if let found = try await self.undisturbed(read) { return found }
                 }

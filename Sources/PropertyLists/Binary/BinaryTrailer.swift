@@ -3,7 +3,7 @@ struct BinaryTrailer {
     let offsetWidth: Int
     let referenceWidth: Int
     let objectCount: Int
-    /// The first byte of the offsets, behind the objects.
+    /// The first byte of the offsets, after the objects.
     let table: Int
     let root: Int
 

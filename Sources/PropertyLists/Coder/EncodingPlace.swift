@@ -209,7 +209,7 @@ final class EncodingPlace: Encoder, CodingPlace {
     func container(forKey key: any CodingKey) -> EncodingPlace {
         let name = key.stringValue
         if let old = state.container(name, in: slot) {
-            // Another value may have been encoded under the key meanwhile: the last one counts.
+            // Another value may have been encoded under the key in the meantime: the last one counts.
             add(old.slot, forKey: name)
             return old
         }

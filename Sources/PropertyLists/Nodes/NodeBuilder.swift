@@ -31,7 +31,7 @@ struct NodeBuilder: ~Copyable {
         return nodes.count &- 1
     }
 
-    /// Adds a member to a container, behind `last`, its last one so far, if any.
+    /// Adds a member to a container, after `last`, its last one so far, if any.
     @inline(__always)
     mutating func link(_ member: Int, to container: Int, after last: Int?) {
         if let last {
@@ -65,7 +65,7 @@ struct NodeBuilder: ~Copyable {
         nodes[index] = node
     }
 
-    /// Begins anew with the same input.
+    /// Begins again with the same input.
     mutating func removeAll() { nodes.keepFirst(0) }
 
     /// An empty dictionary, filled later.

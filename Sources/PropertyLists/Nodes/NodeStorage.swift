@@ -51,6 +51,6 @@ struct NodeStorage: ~Copyable, @unchecked Sendable {
         start = Self.allocated(realloc(start, capacity * MemoryLayout<Node>.stride))
     }
 
-    /// Removes the nodes behind the first `rest`.
+    /// Removes the nodes after the first `rest`.
     mutating func keepFirst(_ rest: Int) { count = min(max(rest, 0), count) }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// A property list that was read or is to be written: its values in one array, its text and data in another.
 final class NodeTable: Sendable {
     let nodes: NodeStorage
-    /// The input, and behind it text and data that had to be decoded; strings are UTF-8 that was checked.
+    /// The input, and after it text and data that had to be decoded; strings are UTF-8 that was checked.
     let bytes: ByteOutput
     let format: PropertyListFormat
 

@@ -4,7 +4,7 @@
 /// A command goes out again only if it was certainly not executed: a node has refused it, or no connection has sent it,
 /// or it may be executed twice (``RedisCommand/isRepeatable``).
 ///
-/// Commands that go to one node at once are executed in their order. One that is refused is executed later, behind those
+/// Commands that go to one node at once are executed in their order. One that is refused is executed later, after those
 /// that were not; so the order is certain among commands for one and the same key, but not among those for several keys
 /// of a slot that is on its way to another node.
 struct ClusterBatch {
@@ -44,7 +44,7 @@ struct ClusterBatch {
     private struct Item {
         let command: RedisCommand
         let slot: HashSlot?
-        /// `WAIT` behind commands with keys: it goes to each node that gets any of them, behind them, and its answer is
+        /// `WAIT` after commands with keys: it goes to each node that gets any of them, after them, and its answer is
         /// the smallest one.
         var followsChanges = false
         var target = Target.master

@@ -7,7 +7,7 @@ import Synchronization
 /// nodes that fail are followed: a refused command goes where the refusal says, and a command that no node has executed
 /// goes out again within the soft timeout. Commands without keys go to any node.
 ///
-/// Commands of one call for one node go out one behind another; those for other nodes at the same time. If some of
+/// Commands of one call for one node go out one after another; those for other nodes at the same time. If some of
 /// them have no answer, the call does not fail, but they have an error with code `NOANSWER` in the place of one.
 package final class ClusterClient: RedisClient {
     private let core: ClusterCore
@@ -65,7 +65,7 @@ package final class ClusterClient: RedisClient {
         }
     }
 
-    /// The masters, and their slots, of which a change shows that keys may have moved meanwhile. Blocks until all of them
+    /// The masters, and their slots, of which a change shows that keys may have moved in the meantime. Blocks until all of them
     /// have answered.
     package func servers() throws(RedisError) -> RedisServers { try core.servers() }
 

@@ -1,6 +1,6 @@
 /// A connection to one node of a cluster.
 package protocol ClusterNode: AnyObject, Sendable {
-    /// Sends commands without waiting for their answers, one behind another with no other command in between.
+    /// Sends commands without waiting for their answers, one after another with no other command in between.
     ///
     /// - Parameter deadline: when their caller is told that there is no answer; `nil` for the soft timeout.
     func begin(_ commands: [RedisCommand], until deadline: ContinuousClock.Instant?) -> RedisPending

@@ -58,7 +58,7 @@ final class ClusterNodes: Sendable {
         }
     }
 
-    /// Begins to connect, which may read files of certificates: calls to other nodes go on meanwhile.
+    /// Begins to connect, which may read files of certificates: calls to other nodes go on in the meantime.
     private func connected(_ endpoint: RedisEndpoint, _ now: Instant) throws(RedisError) -> Node {
         // Two at once would disagree on the connection that is the node's.
         try connecting.withLock { _ throws(RedisError) in

@@ -53,7 +53,7 @@ extension RedisCommand {
         case plain
         /// All arguments are keys.
         case list
-        /// The key is behind a subcommand.
+        /// The key is after a subcommand.
         case container
         /// The keys are counted.
         case script

@@ -17,7 +17,7 @@ package struct RedisDecoder {
     private var buffer: [UInt8] = []
     /// The first byte of the buffer that has not been read.
     private var position = 0
-    /// Bytes behind `position` that have no line feed.
+    /// Bytes after `position` that have no line feed.
     private var scanned = 0
     /// The offset in the stream of the buffer's first byte.
     private var base: UInt64 = 0

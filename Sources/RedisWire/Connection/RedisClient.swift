@@ -3,7 +3,7 @@
 /// A client has timeouts of its own: each call ends in time, with answers or an error. It sends commands once at most, or
 /// again if they are ``RedisCommand/isRepeatable``.
 public protocol RedisClient: Sendable {
-    /// Sends commands one behind another, with no other command in between for the same server, and suspends until all
+    /// Sends commands one after another, with no other command in between for the same server, and suspends until all
     /// are answered.
     ///
     /// - Returns: an answer for each command, in their order; a refused one has ``RedisValue/error(_:)``. A client of
@@ -30,7 +30,7 @@ public struct RedisServers: Sendable {
     /// One for each server.
     public let clients: [any RedisClient]
     /// The distribution of the keys: a text that is another one later if keys have moved from one server to another
-    /// meanwhile, or a connection has become another one, which may lead to a server that has started anew and knows no
+    /// in the meantime, or a connection has become another one, which may lead to a server that has started again and knows no
     /// cursors; `nil` while keys are moving.
     public let arrangement: String?
 

@@ -190,7 +190,7 @@ private final class Tracker: Sendable {
             }
             if await hasCalls { tell { $0.answered(beat, answers[0], sentAt: start) } }
         }
-        // A connection may have been lost meanwhile.
+        // A connection may have been lost in the meantime.
         return state.withLock { $0.isOn } ? .tracking : .notConnected
     }
 
@@ -200,7 +200,7 @@ private final class Tracker: Sendable {
     }
 
     /// Whether both connections lead to one server, as far as it tells. A name may stand for several: the channel would
-    /// hear of changes on another one than answers calls. Then the channel connects anew, until it finds the same one.
+    /// hear of changes on another one than answers calls. Then the channel connects again, until it finds the same one.
     ///
     /// - Returns: `false` also without an answer; the next heartbeat asks again.
     private func isOneServer(_ calls: RedisConnection, _ channel: RedisConnection) async -> Bool {

@@ -26,7 +26,7 @@ struct HeartPauses {
 
 /// Whether a server tells of changes, by the events of the two connections to it. A value without I/O, clock or locks.
 ///
-/// Each loss of a connection, and each new one, begins an epoch: tracking has to be switched on anew, and heartbeats that
+/// Each loss of a connection, and each new one, begins an epoch: tracking has to be switched on again, and heartbeats that
 /// were sent before prove nothing.
 package struct Tracking: Sendable {
     /// The server's number of the channel; `nil` while there is none.

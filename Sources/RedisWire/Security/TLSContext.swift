@@ -82,7 +82,7 @@
                 throw SocketError(tls: "the server has no name to compare with its certificate")
             }
             let parameters = SSL_get0_param(session)
-            // A link's name behind a numeric address is in no certificate.
+            // A link's name after a numeric address is in no certificate.
             let address = name.contains(":") ? String(name.prefix { $0 != "%" }) : name
             if X509_VERIFY_PARAM_set1_ip_asc(parameters, address) == 1 { return }
             let host = name.hasSuffix(".") ? String(name.dropLast()) : name

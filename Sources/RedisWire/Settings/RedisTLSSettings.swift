@@ -1,10 +1,10 @@
 /// How connections are encrypted if ``RedisSettings/usesTLS`` asks for it: by TLS 1.2 or later. Files are PEM, and are
-/// read anew for connections that are made more than a minute later.
+/// read again for connections that are made more than a minute later.
 package struct RedisTLSSettings: Sendable, Hashable {
     /// The path of certificates of authorities: servers must have a certificate by one of them. `nil` for the authorities
     /// that the system trusts.
     package var authorities: String?
-    /// The path of the client's certificate, with those between it and its authority behind it; `nil` for none.
+    /// The path of the client's certificate, with those between it and its authority after it; `nil` for none.
     package var certificate: String?
     /// The path of the certificate's private key, without a passphrase; `nil` if it is in the certificate's file.
     package var key: String?

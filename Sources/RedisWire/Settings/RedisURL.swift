@@ -96,7 +96,7 @@ package struct RedisURL {
         return .tcp(host: host, port: try port(text[colon...]) ?? usualPort)
     }
 
-    /// The port behind its colon; `nil` without one.
+    /// The port after its colon; `nil` without one.
     private func port(_ text: Substring) throws(RedisURLError) -> UInt16? {
         if text.isEmpty { return nil }
         guard text.first == ":", text.dropFirst().allSatisfy(\.isASCII), let port = UInt16(text.dropFirst()),

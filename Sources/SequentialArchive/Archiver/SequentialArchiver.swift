@@ -278,7 +278,7 @@ public final class SequentialArchiver: NSCoder {
         encode(type: Array("[\(max(0, count))\(String(cString: type))]".utf8), at: array)
     }
 
-    /// Encodes bytes behind their length.
+    /// Encodes bytes after their length.
     public override func encodeBytes(_ bytes: UnsafeRawPointer?, length: Int) {
         if hasFailed { return }
         writer.write(type: UInt8(ascii: "+"))

@@ -194,7 +194,7 @@ final class StreamReader {
         return Int(value)
     }
 
-    /// The bit pattern behind a tag for reals.
+    /// The bit pattern after a tag for reals.
     func bits<T: FixedWidthInteger>(_ type: T.Type) throws(ArchiveError) -> T {
         var scanner = IntegerScanner(bytes: bytes, byteOrder: byteOrder, position: position)
         let value: T = try scanner.fixed()

@@ -102,7 +102,7 @@ struct StreamWriter {
         return nextObject - 1
     }
 
-    /// Writes bytes behind their length.
+    /// Writes bytes after their length.
     mutating func write(unshared data: some Collection<UInt8>) {
         write(integer: Int64(data.count))
         bytes.append(contentsOf: data)

@@ -5,7 +5,7 @@ import KeyedArchive
 ///     c C s S i I l L q Q   integers of 8, 16, 32, 32 and 64 bits, signed and unsigned
 ///     B f d                 Boolean, float, double
 ///     @ # : * %             object, class, selector, C string, atom
-///     +                     bytes behind their length
+///     +                     bytes after their length
 ///     !                     a value that is left out
 ///     [12i]                 an array
 ///     {_NSPoint=ff}         a structure; its name may be missing, or `?`

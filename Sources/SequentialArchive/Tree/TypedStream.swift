@@ -25,7 +25,7 @@ public struct TypedStream: Sendable, Hashable {
     /// Values that were encoded by one call, with their types.
     public struct Group: Sendable, Hashable {
         /// The types of the values as Objective-C's `@encode` writes them, one after the other: `@`, `i`, `iI`,
-        /// `{_NSPoint=ff}`, `[12c]`. A `+` stands for bytes behind their length, `%` for an atom.
+        /// `{_NSPoint=ff}`, `[12c]`. A `+` stands for bytes after their length, `%` for an atom.
         public var types: String
         /// The values, one for each type.
         public var values: [Value]

@@ -79,7 +79,7 @@ extension SequentialUnarchiver {
         return try cString()
     }
 
-    /// Bytes behind their length, or data.
+    /// Bytes after their length, or data.
     func nextBytes() throws(ArchiveError) -> Data? {
         let type = try nextType()
         if type != .bytes { return try data(type) }
@@ -252,7 +252,7 @@ extension SequentialUnarchiver {
         }
     }
 
-    /// Passes over an object behind its tag.
+    /// Passes over an object after its tag.
     func skipContents() throws(ArchiveError) {
         let outer = frame
         defer { frame = outer }

@@ -267,7 +267,7 @@ public final class SequentialUnarchiver: NSCoder {
 
     /// Decodes several values into memory of their C types, be they one group or many.
     ///
-    /// Leaves the memory of the first that fails, and of those behind it, alone.
+    /// Leaves the memory of the first that fails, and of those after it, alone.
     ///
     /// - Parameters:
     ///   - types: the C types one after the other, such as `i@f`.

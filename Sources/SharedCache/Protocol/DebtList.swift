@@ -138,7 +138,7 @@ private struct RemoveOwed: EntryCall {
     /// The outcome has for each key the reason why it is owed still; `nil` for one that is paid.
     func take(_ answers: [RedisValue]) -> EntryStep<[StoreError?]> {
         let count = removal.keys.count
-        // Behind them are those to the removals of older forms, as many for each key.
+        // After them are those to the removals of older forms, as many for each key.
         let olderCount = (answers.count - count) / max(count, 1)
         return .done(
             (0..<count).map { index in

@@ -28,7 +28,7 @@ extension EngineCall {
 }
 
 enum EngineStep<Outcome> {
-    /// Commands to send one behind another, with no other command in between; never none.
+    /// Commands to send one after another, with no other command in between; never none.
     case send([RedisCommand])
     case done(Outcome)
 }
@@ -59,7 +59,7 @@ protocol EntryCall<Outcome> {
     /// The outcome where the engine has no generation, and so no entries; `nil` for a call that has one begin.
     var outcomeWithoutGeneration: Outcome? { get }
 
-    /// Begins anew, and says which commands to send first.
+    /// Begins again, and says which commands to send first.
     mutating func begin(_ names: EntryNames, in generation: Generation) throws(StoreError) -> [RedisCommand]
 
     /// Takes the answers to the last commands, all of which were executed while the generation was current.
@@ -91,12 +91,12 @@ struct EntryChanges {
 enum EntryStep<Outcome> {
     case send([RedisCommand])
     case done(Outcome)
-    /// Others have changed the entry meanwhile: the call begins anew.
+    /// Others have changed the entry in the meantime: the call begins again.
     case again
 }
 
 extension EntryCall {
-    /// Begins the call anew; returns its first commands, with the commands that follow changes.
+    /// Begins the call again; returns its first commands, with the commands that follow changes.
     fileprivate mutating func firstCommands(
         in generation: Generation,
         _ view: SharedView
@@ -121,7 +121,7 @@ extension EntryCall {
     }
 }
 
-/// Makes a call about entries until its generation was the current one behind each of its commands.
+/// Makes a call about entries until its generation was the current one after each of its commands.
 struct Insisting<Call: EntryCall>: EngineCall {
     private enum Stage {
         case beginning

@@ -222,7 +222,7 @@ final class SharedView: Sendable {
 
     // MARK: Generations
 
-    /// Asked behind commands: if the generation is still the same then, they were about entries that count.
+    /// Asked after commands: if the generation is still the same then, they were about entries that count.
     let askGeneration: RedisCommand
 
     /// The answers to commands that were about entries of a generation, without that to ``askGeneration``.

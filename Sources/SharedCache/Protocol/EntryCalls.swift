@@ -118,7 +118,7 @@ struct CompareEnds: EntryCall {
 
 // MARK: Conditions
 
-/// Looks at an entry, and then changes it by a script if it is still the one that was seen; otherwise begins anew.
+/// Looks at an entry, and then changes it by a script if it is still the one that was seen; otherwise begins again.
 struct ChangeSeen<Outcome>: EntryCall {
     /// The action on an entry that was seen.
     enum Decision {
@@ -168,7 +168,7 @@ struct ChangeSeen<Outcome>: EntryCall {
             try Engine.check(answers[0], doing: action)
             // The server does not want to, by its own clock.
             if answers[0].integer == -1, let outcomeWithoutGeneration { return .done(outcomeWithoutGeneration) }
-            // Otherwise another client has changed it meanwhile, and maybe only its deadline.
+            // Otherwise another client has changed it in the meantime, and maybe only its deadline.
             return answers[0].integer == 1 ? .done(outcome) : .again
         }
         guard var look else { return .again }

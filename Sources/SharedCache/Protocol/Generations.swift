@@ -64,7 +64,7 @@ struct FindGeneration: EngineCall {
 /// Begins a generation, with no entries; if the engine does not acknowledge that, it is owed.
 ///
 /// An engine whose memory is full refuses to set it, and takes removals. The key of the generation is removed then, which
-/// ends the former generation as well: without a generation, no reader finds any entry. The new one is set behind that by a script
+/// ends the former generation as well: without a generation, no reader finds any entry. The new one is set after that by a script
 /// that may exceed the memory, for otherwise each fetch would have to set one, and be refused; an engine without such
 /// scripts (Redis before 7.0) has no generation until there is room for one.
 struct BeginGeneration: EngineCall {

@@ -122,7 +122,7 @@ struct TakeLeases: EntryCall {
 }
 
 /// Saves a loaded value, unless its lease has ended, or all entries, or those with one of its tags, were removed
-/// meanwhile: then the outcome is `nil`.
+/// in the meantime: then the outcome is `nil`.
 struct SaveLoaded: EngineCall {
     private enum Stage {
         case saving(Once<SaveUnderLease>)

@@ -41,7 +41,7 @@ struct SaveMissingEntries: EntryCall {
         case done(Result<EntryInformation?, StoreError>)
         /// The entry could not be looked at, and nothing was sent that changes it.
         case unseen(StoreError)
-        /// Others have changed the entry meanwhile.
+        /// Others have changed the entry in the meantime.
         case disturbed
     }
 

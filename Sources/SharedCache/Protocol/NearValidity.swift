@@ -88,7 +88,7 @@ struct NearValidity: Sendable {
     func isVerified(at now: Instant) -> Bool { end.map { now < $0 } ?? false }
 
     /// The changes since this was last called. While nothing is verified, everything is doubtful, each time, and once
-    /// more when it is: entries that are read meanwhile may change unheard.
+    /// more when it is: entries that are read in the meantime may change unheard.
     mutating func take(at now: Instant) -> ChangesByOthers {
         var isHeard = true
         if !isVerified(at: now) {

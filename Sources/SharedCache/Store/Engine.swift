@@ -23,7 +23,7 @@ struct Engine: Sendable {
     /// See ``AnswerTimes/softTimeout(_:)``.
     func softTimeout(_ timeouts: SharedSettings.Timeouts) -> Duration { pace.current.softTimeout(timeouts) }
 
-    /// Sends commands one behind another, and blocks until all are answered.
+    /// Sends commands one after another, and blocks until all are answered.
     ///
     /// - Returns: the answers, in their order, refusals among them: see ``check(_:doing:)``.
     /// - Throws: `.unreachable` if answers are missing; commands may have been executed. `.closed` and `.forked`.

@@ -145,7 +145,7 @@ extension SharedStore {
     /// several times.
     ///
     /// A key that moves to another server of a cluster could be missed at both: the servers are listed again until no key
-    /// can have moved meanwhile. A move spoils one listing for a key, so that four show all keys that move up to three
+    /// can have moved in the meantime. A move spoils one listing for a key, so that four show all keys that move up to three
     /// times.
     func scan(
         _ start: String,

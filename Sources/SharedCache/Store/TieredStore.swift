@@ -10,7 +10,7 @@ import TypedCache
 /// there, and no change was heard of since, see ``NearCopies``. Any other copy is compared at its next use. After a start,
 /// and after a connection was lost, that is each.
 ///
-/// A change goes to the server first, and to the disk if no other change of the key was heard of meanwhile; a removal
+/// A change goes to the server first, and to the disk if no other change of the key was heard of in the meantime; a removal
 /// goes to the disk, to the server, and to the disk again. A disk that fails costs speed alone: its errors are counted,
 /// and the server is asked.
 ///
@@ -125,7 +125,7 @@ package final class TieredStore: LoadingStore {
         }
     }
 
-    /// Has `body` use the disk, and suspends meanwhile.
+    /// Has `body` use the disk, and suspends the task.
     func onQueue<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withUnsafeContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }

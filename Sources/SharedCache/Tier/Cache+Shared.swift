@@ -15,7 +15,7 @@ extension Cache {
     ///     versions can share a server while one replaces the other; a removal of all entries removes those of every
     ///     number.
     ///   - olderSchemas: numbers of older forms: whenever an entry is saved or removed, those of its key of these forms
-    ///     go, too, so that programs that still use them load the value anew.
+    ///     go, too, so that programs that still use them load the value again.
     ///   - memory: how much is kept in memory; 64 MiB by default.
     ///   - near: whether this machine's disk keeps copies, too; only memory does by default.
     ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.

@@ -10,7 +10,7 @@ public struct NearStorage: Sendable, Hashable {
     /// In memory alone.
     public static let memory = NearStorage(disk: nil, directory: nil)
 
-    /// In memory and on this machine's disk, so that a process that starts anew compares 59 bytes with the server's
+    /// In memory and on this machine's disk, so that a process that starts again compares 59 bytes with the server's
     /// instead of reading each value.
     ///
     /// A copy is used unasked only while the server tells of changes, and only if it was compared since. A disk that

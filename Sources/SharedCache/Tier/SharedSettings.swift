@@ -165,7 +165,7 @@ public struct SharedSettings: Sendable, Equatable {
         /// `nil`: each process loads by itself.
         let lease: Duration?
 
-        /// Those of all machines: one has the key's lease and runs its producer, and extends the lease meanwhile;
+        /// Those of all machines: one has the key's lease and runs its producer, and extends the lease in the meantime;
         /// the other loads wait for the value that it saves. A load that has waited for a lease's time runs its own
         /// producer, and so does each while the server does not answer; their values are returned, but not saved.
         ///

@@ -4,7 +4,7 @@
 /// included, fit: so one pass gives the hits for every size.
 ///
 /// The order is kept in a Fenwick tree over places, one for each use: it has the bytes of each key at the place of the
-/// key's last use, and gives the bytes behind a place in O(log *n*). Places are given out anew when they are used up.
+/// key's last use, and gives the bytes after a place in O(log *n*). Places are given out again when they are used up.
 struct ReuseDistances {
     private struct Key {
         var place: Int32

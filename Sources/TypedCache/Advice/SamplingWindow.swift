@@ -2,7 +2,7 @@
 /// counted; if its uses came quickly, a pause follows, in which none are.
 ///
 /// A window has so many uses that most keys of the sample come several times, so few distances reach over a pause. Keys
-/// keep their order meanwhile.
+/// keep their order in the meantime.
 struct SamplingWindow {
     /// The uses of a window.
     static let uses = 16_384

@@ -25,7 +25,7 @@ extension CacheCore {
         return try finish(begun, result)
     }
 
-    /// Compares the doubtful entries that memory has for some keys, as ``compare(_:)`` does, and suspends meanwhile.
+    /// Compares the doubtful entries that memory has for some keys, as ``compare(_:)`` does, and suspends the task.
     ///
     /// - Parameter isUrgent: whether the caller has something else than the answer.
     /// - Returns: the result for each key, in their order.

@@ -88,7 +88,7 @@ extension CacheCore {
     /// Moves the deadline of an entry on disk. Another cache or process that uses the entry too may have moved it: it
     /// is the same entry all the same. Blocks on disk I/O.
     ///
-    /// - Parameter isDue: whether to go on where the deadline was moved meanwhile.
+    /// - Parameter isDue: whether to go on where the deadline was moved in the meantime.
     /// - Returns: the entry as it is on disk now; `nil` if it was removed or saved over.
     private func moved(
         _ entry: EntryInformation,
@@ -136,7 +136,7 @@ extension CacheCore {
     /// The result of a renewal.
     enum Renewal: Sendable {
         case renewed(EntryInformation)
-        /// The entry was removed or saved over meanwhile.
+        /// The entry was removed or saved over in the meantime.
         case gone
         case failed
     }

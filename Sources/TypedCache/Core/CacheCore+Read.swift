@@ -20,7 +20,7 @@ extension CacheCore {
         return try finish(begun, stored, allowsStale: allowsStale)
     }
 
-    /// Reads entries as ``read(_:useless:allowsStale:)`` does, and suspends meanwhile.
+    /// Reads entries as ``read(_:useless:allowsStale:)`` does, and suspends the task.
     nonisolated(nonsending) func read(
         _ keys: [(key: EntryKey, useless: MemoryEntry?)],
         allowsStale: Bool
@@ -128,7 +128,7 @@ extension CacheCore {
             return (memory.beginRead(key), dropped)
         }
         _ = consume dropped
-        // Behind the beginning, so that a save which another cache defers from here on keeps this read's entry out of memory;
+        // After the beginning, so that a save which another cache defers from here on keeps this read's entry out of memory;
         // and before the look for a tombstone, which a deferred save that fails may leave.
         memory.drainSiblings(key)
         if memory.tombstones.contains(key) {
@@ -215,7 +215,7 @@ extension CacheCore {
         try readForChange(key).flatMap { freshness(of: $0.information).isServable ? $0 : nil }
     }
 
-    /// Removes an entry that is of no use any more, unless it was saved over meanwhile: it must not come back from
+    /// Removes an entry that is of no use any more, unless it was saved over in the meantime: it must not come back from
     /// memory or disk when the clock is set back.
     ///
     /// - Parameter start: the beginning of the read that has found it, and that goes on.
@@ -226,7 +226,7 @@ extension CacheCore {
                 recorder.record(.expired, key)
             }
         } catch {
-            // A value that was saved meanwhile is another one, and is not to be hidden.
+            // A value that was saved in the meantime is another one, and is not to be hidden.
             let tombstone = tombstone(after: error)
             let tombstones = memory.tombstones
             let (isCurrent, dropped) = memory.withLock { memory -> (Bool, MemoryEntry?) in

@@ -23,7 +23,7 @@ extension CacheCore {
         }
     }
 
-    /// Removes an entry unless another one was saved over it. On a server, a deadline that was moved meanwhile does not
+    /// Removes an entry unless another one was saved over it. On a server, a deadline that was moved in the meantime does not
     /// count: see ``ArchiveStore/removeSave(of:where:)``. Blocks on disk I/O.
     ///
     /// - Parameter reach: whether an entry that memory alone has goes, too.
@@ -107,7 +107,7 @@ extension CacheCore {
         memory.beginRemoval()
         defer { memory.endRemoval() }
         memory.drainSiblings(nil)
-        // A save that begins behind the removal of everything may fail before this call ends.
+        // A save that begins after the removal of everything may fail before this call ends.
         let lastFailure = SaveNumber.last
         try wrapping { () throws(StoreError) in
             try listeners.observing(.remove) { () throws(StoreError) in try store.removeAll() }
@@ -164,7 +164,7 @@ extension CacheCore {
         do throws(CacheError) {
             try removeExpired()
         } catch {
-            // A cache that was closed meanwhile has no failure to tell.
+            // A cache that was closed in the meantime has no failure to tell.
             guard usage.isUsable else { return }
             recorder.record(.failed, nil, cause: error)
         }

@@ -87,7 +87,7 @@ extension CacheCore {
         recorder.save(new)
     }
 
-    /// Saves an entry whatever is there, as ``write(_:_:keepsUnsaved:)`` does, and suspends meanwhile.
+    /// Saves an entry whatever is there, as ``write(_:_:keepsUnsaved:)`` does, and suspends the task.
     nonisolated(nonsending) func save(_ new: NewEntry) async throws(CacheError) {
         let key = new.key
         guard let remote, !remote.isOwed(key.text), new.attributes.freshness(at: clock.now) != .useless else {
@@ -214,7 +214,7 @@ extension CacheCore {
     private func isOwed(_ error: StoreError) -> Bool { remote != nil && error.isUnacknowledged }
 
     /// Whether an entry that could not be removed is hidden by a tombstone. The store of a server hides it by itself,
-    /// and not for longer than needed: another machine may save the key meanwhile.
+    /// and not for longer than needed: another machine may save the key in the meantime.
     func tombstone(after error: StoreError) -> Tombstones.Change {
         isOwed(error) || isUnusable(error) ? .keep : .add
     }
@@ -265,7 +265,7 @@ extension CacheCore {
         unsaved: EntryInformation? = nil,
         reach: MemoryTier.Reach = .all
     ) {
-        // First: no read that begins behind the write may bring an entry back that could not be removed.
+        // First: no read that begins after the write may bring an entry back that could not be removed.
         memory.tombstones.change(key, tombstone.ending(start))
         release(
             memory.withLock { memory in

@@ -125,7 +125,7 @@ final class CacheCore: Sendable {
     func close() throws(CacheError) {
         try wrapping { () throws(StoreError) in
             guard try usage.close() else { return }
-            // At the end, behind the events of closing.
+            // At the end, after the events of closing.
             defer { listeners.close() }
             timers.withLock { $0 = [] }
             publisher?.close()

@@ -115,7 +115,7 @@ final class EntryTiming: Sendable {
         return deadline - onDisk.timeIntervalSinceReferenceDate > idleTime * EntryAttributes.idleLag
     }
 
-    /// Ends the move that ``use(at:)`` asked for, unless reading has moved the deadline much further meanwhile.
+    /// Ends the move that ``use(at:)`` asked for, unless reading has moved the deadline much further in the meantime.
     ///
     /// - Parameter entry: the entry on disk with the deadline that it has now; `nil` if it is not there any more.
     /// - Returns: the entry to move once more.

@@ -42,7 +42,7 @@ final class ForeignChanges: Sendable {
         }
     }
 
-    /// Takes the entries that left memory because the store was lost; to be called behind each ``follow()``, outside of all
+    /// Takes the entries that left memory because the store was lost; to be called after each ``follow()``, outside of all
     /// locks.
     func takeLost() -> MemoryTier.Dropped {
         lost.withLock { lost in

@@ -78,7 +78,7 @@ struct WriteBatch: ~Copyable {
         begun = []
     }
 
-    /// Adds a change of a key that the batch has no change of, behind the others.
+    /// Adds a change of a key that the batch has no change of, after the others.
     mutating func add(_ key: EntryKey, _ write: MemoryTier.BegunWrite) {
         keys.append(key)
         begun.append(write)

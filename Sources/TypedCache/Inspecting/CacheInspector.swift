@@ -98,7 +98,7 @@ extension CacheInspector {
     /// Gives the entries of one part to `body`, until that returns `false`; with their archives, as far as reading the
     /// entries takes no more work, and they have no more than `byteCount` bytes. Blocks on disk I/O.
     ///
-    /// - Parameter initial: the state before the first entry; the store may begin anew with it.
+    /// - Parameter initial: the state before the first entry; the store may begin again with it.
     package func reduceEntries<State>(
         inPart part: Int,
         archivesUpTo byteCount: Int,
@@ -197,7 +197,7 @@ extension CacheInspector {
     /// - Complexity: O(*n*) in the number of files.
     package func byteCountOfFiles() -> Int {
         guard let directory else { return 0 }
-        // No link is followed, and a file that is removed meanwhile counts as empty.
+        // No link is followed, and a file that is removed in the meantime counts as empty.
         let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
         var count = 0
         while files?.nextObject() != nil {

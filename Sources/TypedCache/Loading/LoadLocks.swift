@@ -9,7 +9,7 @@ final class LoadLocks: Sendable {
     ///
     /// - Throws: `.closed`, `.forked`, `.io`.
     func open(in directory: String, _ usage: StoreUsage) throws(StoreError) -> KeyLocks {
-        // Locked meanwhile, for nothing may be opened after the cache was closed.
+        // Locked in the meantime, for nothing may be opened after the cache was closed.
         try open.withLock { open throws(StoreError) in
             try usage.check()
             let locks = try KeyLocks(directory: directory)

@@ -14,10 +14,10 @@ public struct LoadOptions: Sendable, Hashable {
         /// choose this option, too.
         ///
         /// Takes a lock for each key that is loaded, in the file `.loads` of that directory. The system releases
-        /// the lock when the process, and every child that it forked meanwhile and that runs no other program, has
+        /// the lock when the process, and every child that it forked in the meantime and that runs no other program, has
         /// ended, however it ended. A load waits as long as another process has the lock, also if that process is
         /// stopped or its producer does not end: a caller that cannot wait cancels its task. A value that another
-        /// process has saved meanwhile is returned. Where no lock is possible, in a read-only directory say, producers
+        /// process has saved in the meantime is returned. Where no lock is possible, in a read-only directory say, producers
         /// are joined within the process only, and one event of kind ``CacheEvent/Kind/failed`` reports that. Waiting
         /// can be cancelled, and blocks no thread.
         public static let processes = Joining(base: .processes)
@@ -26,7 +26,7 @@ public struct LoadOptions: Sendable, Hashable {
         public var description: String { base.rawValue }
     }
 
-    /// How eagerly a value is loaded anew before it expires; `nil`: only afterwards.
+    /// How eagerly a value is loaded again before it expires; `nil`: only afterwards.
     ///
     /// Each fetch decides by chance, the more likely the closer the deadline is and the longer the last load took, so
     /// that one fetch of many loads ahead and the others never wait. 1 is the usual choice; more than 1 loads earlier,
@@ -39,7 +39,7 @@ public struct LoadOptions: Sendable, Hashable {
     ///
     /// Saving or removing the key ends that.
     public var failureLifetime: Duration?
-    /// Whether an entry that holds another type counts as missing and is loaded anew; `true` by default. Otherwise the
+    /// Whether an entry that holds another type counts as missing and is loaded again; `true` by default. Otherwise the
     /// fetch throws `.typeMismatch`.
     ///
     /// Renaming a type, or moving it to another module, makes all of its entries such ones.
@@ -75,9 +75,9 @@ public struct LoadOptions: Sendable, Hashable {
         self.joins = joins
     }
 
-    /// Whether to load a value anew now that stays fresh until `deadline`.
+    /// Whether to load a value again now that stays fresh until `deadline`.
     ///
-    /// - Parameter chance: greater than 0, up to 1, drawn anew for each decision.
+    /// - Parameter chance: greater than 0, up to 1, drawn again for each decision.
     func refreshes(loadTime: TimeInterval, deadline: TimeInterval, now: TimeInterval, chance: Double) -> Bool {
         guard let earlyRefresh, loadTime > 0, deadline != .infinity else { return false }
         return now - loadTime * earlyRefresh * log(chance) >= deadline

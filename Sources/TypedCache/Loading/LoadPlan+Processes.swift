@@ -13,7 +13,7 @@ extension LoadPlan {
     /// - Returns: `nil` where there can be no locks: in a directory that is read-only, say, or in a cache that has
     ///   none.
     /// - Throws: `CancellationError` if the task is cancelled; ``CacheError`` with code `.recursiveLoad` if another
-    ///   object's load has a lock and waits for this load, `.closed` if the cache is closed meanwhile.
+    ///   object's load has a lock and waits for this load, `.closed` if the cache is closed in the meantime.
     func lockAmongProcesses(_ loads: [KeyLoad]) async throws -> KeyLocks? {
         guard let first = loads.first, let directory = core.directory, let place = core.place else { return nil }
         let core = core

@@ -40,13 +40,13 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         _ = try self.expiration.attributes(savedAt: core.clock.now)
     }
 
-    /// Whether to load the value of an entry in memory anew, before it expires.
+    /// Whether to load the value of an entry in memory again, before it expires.
     func isDue(_ entry: MemoryEntry) -> Bool {
         guard options.earlyRefresh != nil, let timing = entry.timing else { return false }
         return isDue(timing.loadTime, Date(timeIntervalSinceReferenceDate: timing.deadline))
     }
 
-    /// Whether to load a value anew that stays fresh until `deadline`; `nil` means for ever.
+    /// Whether to load a value again that stays fresh until `deadline`; `nil` means for ever.
     func isDue(_ loadTime: TimeInterval, _ deadline: Date?) -> Bool {
         guard options.earlyRefresh != nil, let deadline else { return false }
         let chance = 1 - Double.random(in: 0..<1)
@@ -54,10 +54,10 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         return options.refreshes(loadTime: loadTime, deadline: seconds, now: core.now, chance: chance)
     }
 
-    /// An entry that is to be loaded anew in the background.
+    /// An entry that is to be loaded again in the background.
     struct Due {
         let key: EntryKey
-        /// Its deadline, which another process may move meanwhile; `nil` if it is not known.
+        /// Its deadline, which another process may move in the meantime; `nil` if it is not known.
         let deadline: Date?
     }
 
@@ -147,7 +147,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         return await core.loads.outcome(of: waiter)
     }
 
-    /// Whether a load's answer may be from behind every change that the cache has heard of.
+    /// Whether a load's answer may be from after every change that the cache has heard of.
     func isCurrent(_ load: KeyLoad) -> Bool {
         core.memory.withLock { memory in
             memory.isUnchangedElsewhere(load.key, load.start) && !memory.isRemoved(load.tags, since: load.start)

@@ -103,7 +103,7 @@ final class ValueEntry<Value>: MemoryEntry, @unchecked Sendable {
     }
 }
 
-/// The archive of a value that is not shared: decoded anew at each fetch, so that no caller can change the value that
+/// The archive of a value that is not shared: decoded again at each fetch, so that no caller can change the value that
 /// another one gets. Unchecked as `MemoryEntry` is; the archive never changes.
 final class ArchiveEntry: MemoryEntry, @unchecked Sendable {
     let archive: [UInt8]

@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Disk I/O happens outside the lock that guards this, so several operations on one key can be under way at once, and
 /// the order in which the disk saw them is not known. The rule that keeps memory and disk in agreement: an entry that
-/// was read or written is kept in memory only if no other write of its key was under way meanwhile. Otherwise the key
+/// was read or written is kept in memory only if no other write of its key was under way in the meantime. Otherwise the key
 /// is left out of memory, and the next fetch reads the disk. The same holds where two operations that were under way at
 /// once found different entries, which another process or machine has changed: nothing tells which one is the later,
 /// and a caller may have the later one already.
@@ -135,7 +135,7 @@ struct MemoryTier {
     /// Begins to save a value that was loaded since an operation began.
     ///
     /// - Parameter tags: the entry's tags.
-    /// - Returns: `nil` if the key was written meanwhile, or everything removed, or all entries with one of the tags: then
+    /// - Returns: `nil` if the key was written in the meantime, or everything removed, or all entries with one of the tags: then
     ///   that change stands; or if a later load of the key has begun.
     mutating func beginWrite(_ key: EntryKey, after load: Start, tags: [String]) -> BegunWrite? {
         guard isCurrent(key, load), !isRemoved(tags, since: load) else { return nil }
@@ -188,7 +188,7 @@ struct MemoryTier {
         end(key, start, isWrite: false, keeping: entry, isMissing: isMissing, leavesUnsaved: true, into: &dropped)
     }
 
-    /// Ends the reading that is a load, and keeps its entry in place of any other if the key was not written meanwhile.
+    /// Ends the reading that is a load, and keeps its entry in place of any other if the key was not written in the meantime.
     ///
     /// - Parameter unsaved: as for ``endWrite(_:since:_:keeping:unsaved:)``.
     mutating func endLoad(

@@ -1,6 +1,6 @@
 import ArchiveStore
 
-/// The operations on disk that are under way, and the changes of their keys meanwhile: tells whether an operation that
+/// The operations on disk that are under way, and the changes of their keys in the meantime: tells whether an operation that
 /// ends knows the entry that its key has now.
 struct OperationTraffic {
     /// An operation that begins.
@@ -45,9 +45,9 @@ struct OperationTraffic {
     struct Outcome {
         /// Whether its entry is certain to be the one that the key has.
         let isCurrent: Bool
-        /// As ``isCurrent``, for an entry that the disk has refused: the disk may have lost its own entry meanwhile.
+        /// As ``isCurrent``, for an entry that the disk has refused: the disk may have lost its own entry in the meantime.
         let isCurrentWithoutDisk: Bool
-        /// Whether the key's entry became doubtful meanwhile.
+        /// Whether the key's entry became doubtful in the meantime.
         let isDoubtful: Bool
     }
 
@@ -60,11 +60,11 @@ struct OperationTraffic {
         var loads = 0
         /// How many writes have begun since the first of the operations that are under way.
         var writes = 0
-        /// How often another cache or process has changed the entry meanwhile. Each counts as a write, too.
+        /// How often another cache or process has changed the entry in the meantime. Each counts as a write, too.
         var changes = 0
-        /// How often the entry went meanwhile by itself: was evicted, expired, or changed elsewhere.
+        /// How often the entry went in the meantime by itself: was evicted, expired, or changed elsewhere.
         var drops = 0
-        /// How often the entry became doubtful meanwhile.
+        /// How often the entry became doubtful in the meantime.
         var doubts = 0
         /// The store's entry, as the operations found it that have ended.
         var found = AgreedVersion()

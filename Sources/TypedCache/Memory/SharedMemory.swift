@@ -114,7 +114,7 @@ final class SharedMemory: Sendable {
 
     private static let places = RankedMutex<[String: Place]>([:], rank: CacheLocks.siblings)
 
-    /// The other caches of the directory. A caller that has a lock releases them behind it: it may have the last
+    /// The other caches of the directory. A caller that has a lock releases them after it: it may have the last
     /// reference to one that the program has dropped.
     var siblings: [SharedMemory] {
         if memberCount.isOne { return [] }
@@ -215,7 +215,7 @@ final class SharedMemory: Sendable {
     // MARK: Removing everything
 
     /// Has all caches of the directory forget everything, and keep nothing in memory until ``endRemoval()``: an entry
-    /// that is read meanwhile may be about to go.
+    /// that is read in the meantime may be about to go.
     func beginRemoval() { tellAll(isRemoving: true) }
 
     func endRemoval() { tellAll(isRemoving: false) }

@@ -98,7 +98,7 @@ package enum CacheDirectory {
         do {
             return try store(path, of: kind, create: create, disk)
         } catch {
-            // Another process may have made a store of the other kind there meanwhile.
+            // Another process may have made a store of the other kind there in the meantime.
             let present = disk.layout.kind(at: path)
             guard present != kind else { throw error }
             return try store(path, of: present, create: create, disk)

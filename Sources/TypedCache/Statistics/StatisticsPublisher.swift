@@ -4,7 +4,7 @@ import Synchronization
 
 /// Publishes the figures of one open cache: see ``DiskSettings/publishesStatistics``.
 final class StatisticsPublisher: Sendable {
-    /// How long figures that do not change stay published before they are published anew, as a sign of life.
+    /// How long figures that do not change stay published before they are published again, as a sign of life.
     static let heartbeat = Duration.seconds(10)
 
     private struct State {
@@ -43,7 +43,7 @@ final class StatisticsPublisher: Sendable {
                 $0.time = now
             }
         } catch {
-            // The cache was closed meanwhile.
+            // The cache was closed in the meantime.
             if error.code == .closed || error.code == .forked { return }
             let isFirst = state.withLock { state in
                 defer { state.hasToldFailure = true }

@@ -165,7 +165,7 @@ struct CommandTests {
         )
     }
 
-    @Test("Behind two dashes everything is an operand")
+    @Test("After two dashes everything is an operand")
     func endOfOptions() throws {
         let remove = try subcommand(Remove.self, "remove", "a", "--cache=c", "--", "--json", "-x", "--")
         #expect(remove.keys == ["a", "--json", "-x", "--"] && !remove.writesJSON)

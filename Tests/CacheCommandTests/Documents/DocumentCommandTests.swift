@@ -259,7 +259,7 @@ struct DocumentCommandTests {
         }
     }
 
-    @Test("A link stays, and the file behind it keeps its mode")
+    @Test("A link stays, and the file after it keeps its mode")
     func links() throws {
         let path = try plist("a.plist", ["a"], as: .xml)
         #expect(chmod(path, 0o640) == 0)

@@ -234,7 +234,7 @@ import Testing
         #expect(!LiveScreen.drawing(lines, hasColor: false).contains(/\u{1B}\[[0-9]+m/))
         let drawing = LiveScreen.drawing(lines, hasColor: true)
         #expect(drawing.contains("\u{1B}[7m") && drawing.components(separatedBy: "\r\n").count == 10)
-        // Nothing is erased behind a line that is full: that would take its last character.
+        // Nothing is erased after a line that is full: that would take its last character.
         #expect(!drawing.hasSuffix("K") && !drawing.hasSuffix("J"))
     }
 }

@@ -116,7 +116,7 @@ struct JSONParserTests {
         #expect(throws: JSONError(code: code, offset: offset)) { try parse(text) }
     }
 
-    @Test("Strings are UTF-8, in names, values and behind escapes")
+    @Test("Strings are UTF-8, in names, values and after escapes")
     func invalidUTF8() {
         for bytes: [UInt8] in [
             [0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC3], [0x80],

@@ -65,7 +65,7 @@ struct StreamedListTests {
 
     @Test("A reader that ends early ends the reading: no part is looked at before its entries are wanted")
     func earlyEnd() {
-        // Room for the first part, and some of the second: the next line finds the output closed, as behind head.
+        // Room for the first part, and some of the second: the next line finds the output closed, as after head.
         let output = MemoryOutput(room: 13 * (Self.entriesInPart + 5))
         let (looks, run) = list(output: output)
         #expect(run.status == .success && run.errors.text.isEmpty)
@@ -87,7 +87,7 @@ struct StreamedListTests {
         #expect(run.output.lines.count == 2 * Self.entriesInPart && run.output.flushCount == 1)
     }
 
-    @Test("An array of JSON comes as the entries are found, and stays open behind a failure")
+    @Test("An array of JSON comes as the entries are found, and stays open after a failure")
     func streamedJSON() throws {
         let (looks, whole) = list("--json")
         let data = Data(whole.output.text.utf8)
@@ -96,7 +96,7 @@ struct StreamedListTests {
         #expect(array[41]["key"] as? String == "key 1/1")
         #expect(list("--json", "--limit", "3").looks == 1)
         #expect(list("--json", "--prefix", "none").run.output.text == "[]\n")
-        // Behind head.
+        // After head.
         #expect(list("--json", output: MemoryOutput(room: 2_000)).looks == 1)
         for words in [["--json"], ["--long"]] {
             let parts = Parts { looks in
@@ -143,7 +143,7 @@ struct StreamedListTests {
         }
     }
 
-    @Test("A signal ends a list behind a whole line")
+    @Test("A signal ends a list after a whole line")
     func interrupted() {
         let interruption = TestInterruption()
         interruption.arrive(SIGINT)

@@ -85,7 +85,7 @@ struct PythonReaderTests {
     /// The text that a program prints; `nil` if there is no Python.
     private func output(of lines: String, in workspace: Workspace) throws -> String? {
         let program = try workspace.file("read.py", lines)
-        // Behind the packages that are installed.
+        // After the packages that are installed.
         let folder = workspace.url.appending(path: "stand-in")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data(Self.client.utf8).write(to: folder.appending(path: "redis.py"))

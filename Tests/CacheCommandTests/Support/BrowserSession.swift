@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Headless Chromium with one page, driven by the DevTools protocol over a pipe: JSON messages with a NUL behind each.
+/// Headless Chromium with one page, driven by the DevTools protocol over a pipe: JSON messages with a NUL after each.
 final class BrowserSession {
     /// A message that answers no call.
     struct Event {

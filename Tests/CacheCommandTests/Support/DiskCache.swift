@@ -62,7 +62,7 @@ struct DiskCache {
     func damageFirst() throws {
         let file = try #require(files().min())
         var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
-        // Behind the heads of a segment and its first record; in a file of its own, in the middle.
+        // After the heads of a segment and its first record; in a file of its own, in the middle.
         bytes[file.hasSuffix(".segment") ? 130 : bytes.count / 2] ^= 0xFF
         try bytes.write(to: URL(fileURLWithPath: file))
     }

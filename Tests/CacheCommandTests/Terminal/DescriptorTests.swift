@@ -81,7 +81,7 @@ struct DescriptorTests {
         #expect(result.withLock { $0 }.map { [$0.descriptor, $0.errno] } == [-1, EINTR])
     }
 
-    /// A signal that comes just behind the first look for it.
+    /// A signal that comes just after the first look for it.
     private final class LateInterruption: Interruption {
         private let ends: [Int32]
         private let number = Atomic<Int32>(0)

@@ -363,7 +363,7 @@ struct WarmTests {
         #expect(run.errors.lines.last?.hasPrefix("\(count + 1) records read, \(count) saved, 0 invalid") == true)
     }
 
-    @Test("A save that failed is told, even if the source breaks off behind it", arguments: [1, 4])
+    @Test("A save that failed is told, even if the source breaks off after it", arguments: [1, 4])
     func failureBeforeBrokenSource(threadCount: Int) {
         let backend = MemoryBackend(threadCount: threadCount)
         backend.beforeSave = { _ in throw MemoryBackend.Failure(description: "no space left") }

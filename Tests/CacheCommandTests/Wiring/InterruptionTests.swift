@@ -50,7 +50,7 @@ import Testing
 
     private static let listings = [["list"], ["list", "--null"], ["cat"], ["diff", "c", "d"]]
 
-    @Test("What is printed ends behind a whole line", arguments: isLongRun ? listings : [listings[0], listings[3]])
+    @Test("What is printed ends after a whole line", arguments: isLongRun ? listings : [listings[0], listings[3]])
     func listing(words: [String]) throws {
         try makeKeys()
         let isDiff = words[0] == "diff"

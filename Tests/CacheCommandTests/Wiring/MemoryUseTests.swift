@@ -113,7 +113,7 @@ struct MemoryUseTests {
                 print("skipped: there is no python3 here")
                 return
             }
-            // Behind a 64th of the entries, `warm` leaves no index, and the first command has all of it in memory: 58
+            // After a 64th of the entries, `warm` leaves no index, and the first command has all of it in memory: 58
             // bytes an entry. It writes the index if there is more behind it. The pages of the program's file that were
             // read at once make up to 1 MiB.
             #expect(many - few < 7 << 20, "\(words): \(few >> 10) KiB, then \(many >> 10)")

@@ -159,7 +159,7 @@ struct ReportPageTests {
         try browser.close()
     }
 
-    @Test("The size behind a key from right to left stays behind it")
+    @Test("The size after a key from right to left stays after it")
     func readingOrder() throws {
         let browser = try BrowserSession(in: cache.workspace.url)
         try browser.open(page, width: 1280, in: .light)

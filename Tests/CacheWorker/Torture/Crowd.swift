@@ -93,7 +93,7 @@ final class Crowd {
     /// Has all of them work for a while, one killed at some moment, and another take its place.
     ///
     /// - Parameters:
-    ///   - meanwhile: called again and again while they work; takes a while each time.
+    ///   - in the meantime: called again and again while they work; takes a while each time.
     ///   - heard: called with the log of the killed process.
     func run(
         for duration: Duration,

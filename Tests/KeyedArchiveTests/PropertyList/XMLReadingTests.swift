@@ -172,7 +172,7 @@ import Testing
             #expect(error(Array(bytes.dropLast()))?.code == .corrupted)
             #expect(error(xml.utf32Bytes(isBigEndian: isBigEndian))?.code == .unsupportedFormat)
         }
-        // A place in UTF-16: behind the mark and as many units as stand in front of the tag that is wrong.
+        // A place in UTF-16: after the mark and as many units as stand in front of the tag that is wrong.
         let wrong = "<array><string>ā🏙</string><wrong/></array>"
         let place = wrong.utf16.count - "<wrong/></array>".utf16.count
         #expect(error(wrong.utf16Bytes(isBigEndian: true))?.offset == 2 + 2 * place)

@@ -41,7 +41,7 @@ final class Oracle {
     private struct Fetch {
         let end: Moment
         let version: UInt64
-        /// The version's place in the order of versions then: a save that began anew in another generation gets a later one.
+        /// The version's place in the order of versions then: a save that began again in another generation gets a later one.
         let position: Moment
     }
 

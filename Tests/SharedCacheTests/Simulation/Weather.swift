@@ -43,7 +43,7 @@ struct Pace {
     enum Bytes { case commands, answers, messages }
 
     private let usual: ClosedRange<Moment>
-    /// Heartbeats' answers come late, but before the window has ended that the one before has proven; a message behind
+    /// Heartbeats' answers come late, but before the window has ended that the one before has proven; a message after
     /// one may come after the next window. Memory that answered for a window since the answer, and not since the
     /// heartbeat, would miss a change.
     private let isSlow: Bool

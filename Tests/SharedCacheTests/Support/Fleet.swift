@@ -60,7 +60,7 @@ extension SharedTier {
         try Cache(name: "cities", shared: self, schema: schema)
     }
 
-    /// Asks the server behind the caches' back.
+    /// Asks the server after the caches' back.
     func ask(_ command: RedisCommand) async throws -> RedisValue { try await client.send(command) }
 
     /// Has the server end the channel on which it tells this tier of changes.

@@ -3,7 +3,7 @@ import BenchmarkKit
 /// Stores on disk. Nothing is kept in memory except in the system's own cache of files.
 ///
 /// Work that frees many files comes late: some file systems make new ones slowly for minutes after that. Work that
-/// waits for the disk comes last, for it slows all other work down meanwhile.
+/// waits for the disk comes last, for it slows all other work down in the meantime.
 struct DiskSuite: Suite {
     static let name = "disk"
     static let summary = "saving, fetching, removing and opening on disk, beside files, SQLite and LMDB"

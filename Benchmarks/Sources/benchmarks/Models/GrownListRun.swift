@@ -2,7 +2,7 @@ import BenchmarkKit
 import Foundation
 import ModelCache
 
-/// Long lists: a page behind the last one, and a changed element that is observed.
+/// Long lists: a page after the last one, and a changed element that is observed.
 struct GrownListRun {
     private static let pageLength = 100
 

@@ -30,7 +30,7 @@
             }
         }
 
-        /// Compares all layouts, each with a database that is opened anew by each operation.
+        /// Compares all layouts, each with a database that is reopened by each operation.
         static func openedSubjects<Result>(
             in context: Context,
             prepare: (SQLiteModels) throws -> Void,

@@ -98,7 +98,7 @@ struct ObservingSuite: Suite {
     }
 
     /// By how many nanoseconds an operation takes longer than another one in the mean: twice, each over a whole span of
-    /// windows and pauses. The other one has a sixth of the time, in turns, since pauses go on meanwhile.
+    /// windows and pauses. The other one has a sixth of the time, in turns, since pauses go on in the meantime.
     private func added(by operation: (Int) throws -> Place?, to other: (Int) throws -> Place?) throws -> [Double] {
         var samples: [Double] = []
         var index = 0

@@ -48,7 +48,7 @@ final class FolderWatch: Sendable {
         return seen.withLock { $0 }
     }
 
-    /// Of the files in the folder itself; files that are removed meanwhile count nothing.
+    /// Of the files in the folder itself; files that are removed in the meantime count nothing.
     private func byteCounts() -> (segments: Int, all: Int) {
         var counts = (segments: 0, all: 0)
         guard let directory = opendir(path) else { return counts }

@@ -114,7 +114,7 @@ extension FileStore {
         user.withLock { $0.user }?.didExpire(entry)
     }
 
-    /// Removes the entries of a name, to make room, unless they were saved over meanwhile.
+    /// Removes the entries of a name, to make room, unless they were saved over in the meantime.
     ///
     /// - Parameters:
     ///   - sparing: Whether those in use are spared.

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Journal {
-    /// A journal is written anew from this length on, if it has several records for each name.
+    /// A journal is rewritten from this length on, if it has several records for each name.
     private static var leastCompactedByteCount: Int { 1 << 16 }
     private static var recordsPerName: Int { 4 }
 
@@ -22,7 +22,7 @@ extension Journal {
         }
     }
 
-    /// Writes the journal anew if later records have replaced most of it.
+    /// Writes the journal again if later records have replaced most of it.
     private func compact(_ state: inout State, _ file: JournalFile, from start: Int) throws(SystemError) {
         let end = state.position
         func isLong(_ ledger: Ledger) -> Bool {
@@ -39,7 +39,7 @@ extension Journal {
         }
     }
 
-    /// Writes the journal anew with nothing but its records of the entries that are there.
+    /// Writes the journal again with nothing but its records of the entries that are there.
     func shorten() throws(StoreError) {
         guard try isKept() else { return }
         _ = try withFileLock(create: false) { (state, file) throws(SystemError) in

@@ -16,7 +16,7 @@ extension Directory {
             do throws(SystemError) {
                 return try makeFile(name, access: O_RDWR)
             } catch {
-                // Made by another process meanwhile.
+                // Made by another process in the meantime.
                 guard error.isNameTaken else { throw error }
             }
         }

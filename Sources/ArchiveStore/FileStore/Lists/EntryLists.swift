@@ -8,7 +8,7 @@ import Synchronization
 ///                 .wheel/listed      every entry from before there were lists is listed
 ///
 /// An entry is listed when it gains a tag, or a deadline earlier than that of the entry it replaces. When a deadline
-/// moves later, the name stays in its list, and is listed anew when it is met there. So an entry that is due at some
+/// moves later, the name stays in its list, and is listed again when it is met there. So an entry that is due at some
 /// time is in a list for a span that has begun by then.
 final class EntryLists: Sendable {
     static let wheelName = ".wheel"

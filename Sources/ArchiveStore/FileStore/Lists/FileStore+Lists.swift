@@ -56,7 +56,7 @@ extension FileStore {
         for (folder, list) in lists { shorten(list, of: folder, in: directory) }
     }
 
-    /// Writes a list anew, in the background, with the names that still belong in it.
+    /// Writes a list again, in the background, with the names that still belong in it.
     private func shorten(_ list: String, of folder: String, in directory: StoreDirectory) {
         // A forked process would have to do it now, while a shard is locked; another process does it some time.
         guard directory.root.layer.hasQueues else { return }

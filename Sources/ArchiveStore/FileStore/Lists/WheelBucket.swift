@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Hierarchical timing wheels (Varghese and Lauck, SOSP 1987): spans are 16 seconds wide, or 32 times as wide on each
 /// level above, and an entry is listed on the first level with spans of at least a 32nd of the time to its deadline.
-/// When a wide span begins, its entries are listed anew, in narrower ones.
+/// When a wide span begins, its entries are listed again, in narrower ones.
 ///
 ///     <level>-<number>    the number counts spans since 2001-01-01 00:00:00 UTC
 struct WheelBucket: Hashable {

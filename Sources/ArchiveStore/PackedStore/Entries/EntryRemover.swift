@@ -96,7 +96,7 @@ final class EntryRemover: Sendable {
     ) throws(StoreError) {
         try lock.withExclusiveLog { state throws(StoreError) in
             for (key, digest, entry) in entries {
-                // It may have been saved over, evicted or damaged meanwhile.
+                // It may have been saved over, evicted or damaged in the meantime.
                 let found: LocatedRecord?
                 do throws(StoreError) {
                     found = try state.log.find(key, digest, extent: .head)

@@ -3,7 +3,7 @@ extension EntrySaver {
     /// go to, and does not wait for the device.
     ///
     /// Makes no room, and evicts nothing: records are left for which that is needed, or if segments with other
-    /// dictionaries begin twice meanwhile. The caller then appends them one by one, and each append
+    /// dictionaries begin twice in the meantime. The caller then appends them one by one, and each append
     /// evicts as many entries as it needs room for.
     ///
     /// - Throws: the error of the first record that could not be appended; those before it have their places.

@@ -48,7 +48,7 @@ final class EntrySaver: Sendable {
         var isRetry = false
         while true {
             // A segment with another dictionary may begin while the archive is compressed. If that happens twice, the
-            // log is opened anew.
+            // log is reopened.
             let dictionary = tail.dictionary
             var draft = try new.draft(dictionary, compression)
             try space.checkFits(draft.byteCount)

@@ -23,7 +23,7 @@ final class EntrySweeper: Sendable {
         let now = date.timeIntervalSinceReferenceDate
         let seconds = UInt32(min(max(0, now), Double(UInt32.max - 1)))
         var next = UInt32.max
-        // Entries saved meanwhile lower the next deadline.
+        // Entries saved in the meantime lower the next deadline.
         let former = try lock.withWriterLock { $0.log.index.takeNextDeadline() }
         var isDone = false
         // Entries that could not be removed are looked for again.
@@ -148,7 +148,7 @@ final class EntrySweeper: Sendable {
         return chosen
     }
 
-    /// Reads a slot's record, at its new place if the entry was moved meanwhile.
+    /// Reads a slot's record, at its new place if the entry was moved in the meantime.
     private func readWhereItIs(
         _ slot: IndexSlot,
         _ extent: RecordReader.Extent

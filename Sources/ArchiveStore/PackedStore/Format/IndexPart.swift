@@ -3,7 +3,7 @@
 ///      …  length and flags   variable length: of the record times 32; 16: in the same segment as the slot before; 8: has
 ///                            a deadline; 4: has tags; 0 to 3: uses
 ///      …  segment            variable length, numbers after the slot before; only where it is another segment
-///      …  offset             variable length, bytes behind that of the slot before; in another segment, from its start
+///      …  offset             variable length, bytes after that of the slot before; in another segment, from its start
 ///      5  hash               all but its first byte, which is the number of the part
 ///      3  check              24 bits, the rest of the key's digest; 0: only the hash is known
 ///      4  deadline           UInt32; only where there is one

@@ -3,7 +3,7 @@ import Foundation
 /// The bytes of a record that has no place yet. Its content begins with the head in one piece.
 ///
 /// Unsafe code, and why it is sound: the buffer has room for the longest head and the payload's bound; fields are stored
-/// within it by a writer that checks each, and the closure that writes the payload is given the rest of the buffer behind
+/// within it by a writer that checks each, and the closure that writes the payload is given the rest of the buffer after
 /// the head, as a buffer of known size. A short payload is moved to the end of the actual head, within the buffer.
 struct RecordDraft: Sendable {
     private(set) var content: FileContent

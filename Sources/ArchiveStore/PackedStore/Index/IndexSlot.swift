@@ -65,7 +65,7 @@ struct IndexSlot: Sendable, Equatable {
         set { packedPlace = packedPlace & ~3 | UInt64(min(newValue, Self.mostUses)) }
     }
 
-    /// - Parameter byteCount: of the record there, which may have been compressed anew.
+    /// - Parameter byteCount: of the record there, which may have been compressed again.
     func moved(to place: RecordPlace, byteCount: Int) -> IndexSlot {
         IndexSlot(digest, place: place, byteCount: byteCount, deadline: deadline, isTagged: isTagged)
     }

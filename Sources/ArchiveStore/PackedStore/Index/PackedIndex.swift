@@ -78,7 +78,7 @@ final class PackedIndex: Sendable {
         parts[number].state.withLock { state in
             // The counts that the sums include already.
             let known = state.table.map { ($0.count, $0.byteCount) } ?? (0, 0)
-            // Taken out meanwhile, so that a change does not copy its array.
+            // Taken out in the meantime, so that a change does not copy its array.
             var loaded = state.table.take() ?? load(number, state.uses)
             state.uses = []
             defer {

@@ -66,7 +66,7 @@ final class SnapshotWriter: Sendable {
             guard reader.status.isIndexComplete else { throw file.incomplete() }
             // A process that opens the log after a power failure takes the records that it names for whole.
             try commits.synchronizeAlways()
-            // Of a log that was replaced or made shorter meanwhile, it would be taken for the other one's.
+            // Of a log that was replaced or made shorter in the meantime, it would be taken for the other one's.
             try lock.withExclusiveLog(waits: waits) { _ throws(StoreError) in
                 try file.replace(with: draft.name, of: session)
             }

@@ -41,11 +41,11 @@ struct LogFollower: Sendable {
     /// Applies every record that is not in the index yet.
     mutating func follow(_ log: inout SegmentLog) throws(StoreError) {
         try followToTheEnd(&log)
-        // Not before: behind a segment that was read to its seal there may be others.
+        // Not before: after a segment that was read to its seal there may be others.
         tail.show()
     }
 
-    /// Has the bytes behind the last whole record be read again: a change must know whether they are records.
+    /// Has the bytes after the last whole record be read again: a change must know whether they are records.
     mutating func readTailAgain() {
         if let uncleanByteCount, uncleanByteCount > tail.byteCount { self.uncleanByteCount = nil }
     }

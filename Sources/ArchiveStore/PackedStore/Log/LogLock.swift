@@ -43,7 +43,7 @@ final class LogLock: Sendable {
             try state.withLock { state throws(StoreError) in
                 defer { state.log.chain.takeClosed(into: &closed) }
                 try prepareChange(of: &state)
-                // Behind a seal there is no length that readers could go by: they follow the log.
+                // After a seal there is no length that readers could go by: they follow the log.
                 defer { if !state.log.chain.isSealed { tail.show() } }
                 let result = try body(&state)
                 #if DEBUG
@@ -134,7 +134,7 @@ final class LogLock: Sendable {
         return true
     }
 
-    /// Has the log opened anew if the file of its first segment is gone and no record says so: the process that gave it up was
+    /// Has the log reopened if the file of its first segment is gone and no record says so: the process that gave it up was
     /// killed before there was room for a floor. The segment's entries could be read for as long as it is open here.
     private func checkFirstSegment() throws(StoreError) {
         let first = status.firstLiveSegment

@@ -19,10 +19,10 @@ final class LogStatus: Sendable {
         if isBroken.load(ordering: .relaxed) { throw stale() }
     }
 
-    /// Has every caller open the log anew.
+    /// Has every caller open the log again.
     func markBroken() { isBroken.store(true, ordering: .relaxed) }
 
-    /// The error that makes a store open the log anew. Marks this log as broken for every caller.
+    /// The error that makes a store open the log again. Marks this log as broken for every caller.
     func stale() -> StoreError {
         markBroken()
         return Self.stale(path)

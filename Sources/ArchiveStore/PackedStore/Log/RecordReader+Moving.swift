@@ -1,5 +1,5 @@
 extension RecordReader {
-    /// An entry for another segment, compressed anew unless that has the dictionary it needs.
+    /// An entry for another segment, compressed again unless that has the dictionary it needs.
     ///
     /// - Parameters:
     ///   - bytes: all of the record, in which the payload may be damaged.

@@ -28,7 +28,7 @@ struct SegmentChain: Sendable {
     // MARK: Lengths
 
     mutating func setByteCount(_ byteCount: Int?, of segment: UInt32) {
-        // No record is behind 4 GiB. The cap keeps the sum from overflowing, however long a file was made.
+        // No record is after 4 GiB. The cap keeps the sum from overflowing, however long a file was made.
         let byteCount = byteCount.map { min($0, 1 << 33) }
         sealedByteCount += (byteCount ?? 0) - (byteCounts[segment] ?? 0)
         byteCounts[segment] = byteCount
@@ -55,13 +55,13 @@ struct SegmentChain: Sendable {
     /// The first segment that has its length here; the tail if no other has.
     var first: UInt32? { byteCounts.keys.min() ?? tail.number }
 
-    /// The segment after one; `nil` behind the tail.
+    /// The segment after one; `nil` after the tail.
     func next(after number: UInt32) -> UInt32? {
         let next = byteCounts.keys.filter { $0 > number }.min() ?? tail.number
         return next.flatMap { $0 > number ? $0 : nil }
     }
 
-    /// Whether there is anything to drop: more than an empty segment, or floors, which would only be written anew.
+    /// Whether there is anything to drop: more than an empty segment, or floors, which would only be rewritten.
     func hasMoreThanFloors() throws(StoreError) -> Bool {
         guard let tail = tail.current, byteCounts.isEmpty else { return !byteCounts.isEmpty }
         guard tail.end <= (tail.segment.headerByteCount ?? 0) + Self.mostFloorBytes else { return true }

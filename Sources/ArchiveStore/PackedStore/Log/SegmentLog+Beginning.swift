@@ -104,7 +104,7 @@ extension SegmentLog {
     /// Appends a seal after bytes that are no record, for processes to which the segment seems to end there: these bytes may
     /// have been damaged since. It describes no record before it.
     ///
-    /// No process takes a record for whole whose bytes are not all there. Behind that nothing may be written, which would
+    /// No process takes a record for whole whose bytes are not all there. After that nothing may be written, which would
     /// look like the rest of it; each process sees that the bytes go on, and looks for the next segment.
     private func sealUnclean(_ tail: LogTail.Position) throws(StoreError) {
         let segment = tail.segment

@@ -1,5 +1,5 @@
 extension SegmentLog {
-    /// Removes the slots of records that are in no segment: those lost behind the end of the log, and those that another
+    /// Removes the slots of records that are in no segment: those lost after the end of the log, and those that another
     /// process removed in place before their segment was dropped.
     ///
     /// All slots are looked at, but only the first time, and again once every segment of that time was dropped.

@@ -219,7 +219,7 @@ struct SegmentLog: Sendable {
         guard error.number == EBADF || error.number == EINVAL else {
             return StoreError(error, path: path, action: action)
         }
-        // If writing is allowed by now, the segment is opened anew.
+        // If writing is allowed by now, the segment is reopened.
         status.markBroken()
         guard let refusal = folder.root.refusalToWrite(Segment.fileName(tail.number)) else { return status.stale() }
         return StoreError(refusal, path: path, action: action)
@@ -227,13 +227,13 @@ struct SegmentLog: Sendable {
 
     // MARK: Following
 
-    /// Notes a record that was found behind the last known one.
+    /// Notes a record that was found after the last known one.
     mutating func noteFollowed(_ record: Record, hash: UInt64) {
         previous = PreviousRecord(byteCount: record.byteCount, hash: hash)
         counts.addFollowedRecord()
     }
 
-    /// Where the log stands, for a snapshot; `nil` behind a seal: nothing may be appended there, but a process that
+    /// Where the log stands, for a snapshot; `nil` after a seal: nothing may be appended there, but a process that
     /// began at this position would do so.
     mutating func takeSnapshotPosition() -> IndexSnapshot.Position? {
         guard let tail = tail.current, !chain.isSealed, let header = tail.segment.header else { return nil }

@@ -1,4 +1,4 @@
-/// Reads the records of a segment in order, and finds the next sound one behind a damaged one.
+/// Reads the records of a segment in order, and finds the next sound one after a damaged one.
 struct SegmentScanner {
     enum Step {
         case record(Record, RecordPlace)

@@ -58,7 +58,7 @@ struct EvictionClock: Sendable {
         }
     }
 
-    /// As ``next(in:)``, which then returns the same entry, unless that is used meanwhile.
+    /// As ``next(in:)``, which then returns the same entry, unless that is used in the meantime.
     mutating func peek(in log: inout SegmentLog) throws(StoreError) -> LocatedRecord? {
         let victim = try next(in: &log)
         // All before it have been looked at, and count as unused from now on.
@@ -91,7 +91,7 @@ struct EvictionClock: Sendable {
         }
     }
 
-    /// Where the next entry of a segment stands, as the index has it; `nil` if there is none behind `offset`.
+    /// Where the next entry of a segment stands, as the index has it; `nil` if there is none after `offset`.
     private func nextEntry(in number: UInt32, behind offset: Int) -> Int? {
         var next: UInt32?
         reader.index.forEachPart { table in
@@ -103,7 +103,7 @@ struct EvictionClock: Sendable {
         return next.map(Int.init)
     }
 
-    /// The start of the first segment from one on; `nil` behind the tail. Drops the slots of segments whose files were
+    /// The start of the first segment from one on; `nil` after the tail. Drops the slots of segments whose files were
     /// deleted.
     private mutating func scanner(from number: UInt32?, in log: inout SegmentLog) throws(StoreError)
         -> SegmentScanner?

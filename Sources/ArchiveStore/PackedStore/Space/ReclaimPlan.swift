@@ -1,4 +1,4 @@
-/// Which entries of a segment that is dropped are written anew.
+/// Which entries of a segment that is dropped are rewritten.
 enum CarryOverPolicy: Sendable {
     /// All that are still of use.
     case all
@@ -20,7 +20,7 @@ struct ReclaimPlan {
     /// Whether all entries were to be kept, and there is no room for them.
     private(set) var isTooLarge = false
 
-    /// - Parameter room: the most bytes that can be written anew.
+    /// - Parameter room: the most bytes that can be rewritten.
     init(_ policy: CarryOverPolicy, room: Int) {
         self.policy = policy
         self.room = room

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Drops the first segment of a log: the entries to keep are written anew at the end, and the file is removed.
+/// Drops the first segment of a log: the entries to keep are rewritten at the end, and the file is removed.
 struct Reclaimer: Sendable {
     private let reader: RecordReader
     private let tail: LogTail
@@ -40,7 +40,7 @@ struct Reclaimer: Sendable {
         }
     }
 
-    /// Drops the first segment: the entries to keep are written anew at the end, and the file is removed.
+    /// Drops the first segment: the entries to keep are rewritten at the end, and the file is removed.
     ///
     /// Takes time in proportion to the bytes of one segment. Because it is the first one, no older entry can come back
     /// when the removals in it go.
@@ -117,7 +117,7 @@ struct Reclaimer: Sendable {
         clock.leaveSegments(upTo: number)
     }
 
-    // MARK: Writing entries anew
+    // MARK: Writing entries again
 
     /// Appends the entries that a plan keeps, with one write.
     private func carry(_ plan: ReclaimPlan, in log: inout SegmentLog) throws(StoreError) {
@@ -222,7 +222,7 @@ extension Reclaimer {
         if let now, record.attributes.freshness(at: Date(timeIntervalSinceReferenceDate: now)) == .useless {
             return plan.expire(slot, entry)
         }
-        // Compressed anew, it may be longer than it was.
+        // Compressed again, it may be longer than it was.
         if plan.keeps(slot, byteCount: 0),
             let draft = try reader.draft(moving: record, bytes: bytes, from: slot, to: tail.dictionary)
         {

@@ -2,7 +2,7 @@ import Foundation
 
 /// The reserve: a file of unused blocks, kept where little of a volume is free and no entry may be evicted.
 ///
-/// On a full volume, the room of removed entries can be had only after the rest of their segment was written anew,
+/// On a full volume, the room of removed entries can be had only after the rest of their segment was rewritten,
 /// which takes room first. The reserve is changed only while the log is locked, so that no process takes away the
 /// reserve that another one made.
 struct ReserveFile: Sendable {
@@ -70,7 +70,7 @@ struct ReserveFile: Sendable {
         }
     }
 
-    /// Gives back the blocks behind `rest`; returns whether the reserve is a file.
+    /// Gives back the blocks after `rest`; returns whether the reserve is a file.
     func shorten(to rest: Int) throws(StoreError) -> Bool {
         try attempt("taking the reserve", path) { () throws(SystemError) in
             let file = try root.fileForUpdate(Self.name)

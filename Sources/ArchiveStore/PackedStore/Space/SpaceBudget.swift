@@ -51,7 +51,7 @@ struct SpaceBudget: Sendable {
         byteLimit.map { max(0, $0 - upkeepByteCount(of: log)) } ?? .max
     }
 
-    /// How many bytes of a segment that is dropped can be written anew before its file goes.
+    /// How many bytes of a segment that is dropped can be rewritten before its file goes.
     func roomToCarry(in log: SegmentLog) -> Int {
         guard let byteLimit else { return .max }
         return max(0, byteLimit - log.chain.byteCount - log.headerByteCount - 2 * Record.largestFieldsByteCount)
@@ -61,10 +61,10 @@ struct SpaceBudget: Sendable {
     ///
     /// Where segments are short, none is: giving one up delays no caller, and takes nearly as much room as it frees.
     ///
-    /// Without a limit, a segment is dropped, and all its live entries are written anew, where less than half of all
+    /// Without a limit, a segment is dropped, and all its live entries are rewritten, where less than half of all
     /// bytes are live. With a limit, one is dropped as soon as less than one and a half segments' length is free. If the live
     /// entries take no more than half of the limit, and the free bytes take all of the first segment, all its live
-    /// entries are written anew, which in the long run frees as much as it writes; otherwise the used
+    /// entries are rewritten, which in the long run frees as much as it writes; otherwise the used
     /// ones are, as far as the reclaimer's allowance goes.
     func headroomPolicy(of log: SegmentLog) -> CarryOverPolicy? {
         let total = log.chain.byteCount

@@ -35,7 +35,7 @@ struct SpaceCompactor: Sendable {
             let taken = min(status.allocatedByteCount, status.byteCount, 1 << 33)
             dead[number] = max(0, taken - needed - Segment.blockByteCount)
         }
-        // There are fewer dead bytes if segments were dropped meanwhile.
+        // There are fewer dead bytes if segments were dropped in the meantime.
         compactedByteCount = min(compactedByteCount, dead.values.reduce(0, +))
         return dead
     }
@@ -43,7 +43,7 @@ struct SpaceCompactor: Sendable {
     // MARK: Segments
 
     /// The most segments to drop: each once, or none if too little became dead since the last time. So the bytes
-    /// written anew stay in proportion to the bytes saved, or are few.
+    /// rewritten stay in proportion to the bytes saved, or are few.
     mutating func segmentCountToCompact(in log: SegmentLog) throws(StoreError) -> Int {
         let dead = try deadByteCounts(in: log).values.reduce(0, +)
         if let failure, dead < failure.dead + Segment.blockByteCount,
@@ -56,7 +56,7 @@ struct SpaceCompactor: Sendable {
         return log.chain.byteCounts.count + 1
     }
 
-    /// One in this many bytes must be dead, not counting the first `fewBytes`, which are written anew in a moment.
+    /// One in this many bytes must be dead, not counting the first `fewBytes`, which are rewritten in a moment.
     private static let smallestDeadPart = 64
     private static let fewBytes = 16 << 20
     /// Dead bytes that may remain after all segments were rewritten.

@@ -19,7 +19,7 @@ extension SpaceManager {
             _ = try compactEvicting(evictions: &evictions)
             let total = try self.byteCount()
             if total <= byteCount || index.total.count == 0 { break }
-            // Other callers save meanwhile, or there are more segments than needed.
+            // Other callers save in the meantime, or there are more segments than needed.
             room = min(room, index.total.byteCount) - max(total - byteCount, segmentOverhead)
         }
     }
@@ -52,16 +52,16 @@ extension SpaceManager {
 
     // MARK: Dead records
 
-    /// Writes segments anew, up to the last one that has more in it than entries; returns how many bytes that gave
+    /// Writes segments again, up to the last one that has more in it than entries; returns how many bytes that gave
     /// back.
     func compact() throws(StoreError) -> Int {
-        // Entries that are damaged cannot be written anew.
+        // Entries that are damaged cannot be rewritten.
         var evictions = Evictions()
         defer { user.tell(evictions) }
         return try compact(evictions: &evictions) { _, _ in false }
     }
 
-    /// As above, but where there is no room to write all entries anew, evicts some.
+    /// As above, but where there is no room to write all entries again, evicts some.
     private func compactEvicting(evictions: inout Evictions) throws(StoreError) -> Int {
         try compact(evictions: &evictions) { state, evictions throws(StoreError) in
             let room = max(0, budget.freeByteCount(of: state.log))
@@ -86,7 +86,7 @@ extension SpaceManager {
         return before - (try byteCount())
     }
 
-    /// Writes the first segment anew; returns whether there was one up to `last`.
+    /// Writes the first segment again; returns whether there was one up to `last`.
     private func compactFirst(
         upTo last: UInt32,
         evictions: inout Evictions,

@@ -66,7 +66,7 @@ extension SpaceManager {
 
     /// How room is made where the volume is full, in this order.
     private enum SpaceMeans: CaseIterable {
-        /// Segments are dropped, and their live entries written anew.
+        /// Segments are dropped, and their live entries rewritten.
         case segments
         /// Entries are evicted.
         case entries

@@ -95,7 +95,7 @@ final class DictionaryUpkeep: Sendable {
         reader.index.forEachPart { table in
             table.forEachSlot { slot in
                 guard slot.byteCount <= UInt32(PresetDictionary.largestInput) else { return }
-                // Entries that others save meanwhile are more than the step was made for.
+                // Entries that others save in the meantime are more than the step was made for.
                 if position % step == 0, chosen.count < Self.sampleCount / 2 { chosen.append(slot) }
                 position += 1
                 if slot.place.segment + 1 >= last { latest.append(slot) }

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Runs a store's upkeep in the background, once for all changes that asked for it meanwhile.
+/// Runs a store's upkeep in the background, once for all changes that asked for it in the meantime.
 final class PackedUpkeep: Sendable {
     private let queue = DispatchQueue(label: "packed-store-upkeep", qos: .utility, autoreleaseFrequency: .workItem)
     private let isWaiting = Atomic<Bool>(false)

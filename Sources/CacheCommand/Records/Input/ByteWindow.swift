@@ -66,7 +66,7 @@ struct ByteWindow {
         }
     }
 
-    /// Moves the window's bytes to the front if there is no room behind them; doubles the room if they fill all of it.
+    /// Moves the window's bytes to the front if there is no room after them; doubles the room if they fill all of it.
     private mutating func makeRoom() {
         if start == end {
             start = 0

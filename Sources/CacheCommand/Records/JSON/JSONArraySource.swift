@@ -61,7 +61,7 @@ struct JSONArrayScanner: FrameScanner {
         case before
         /// Between the array's brackets: a frame ends at a comma or at the closing bracket.
         case inside
-        /// Behind the array: a frame ends at the first visible byte.
+        /// After the array: a frame ends at the first visible byte.
         case after
     }
 

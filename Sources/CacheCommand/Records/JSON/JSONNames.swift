@@ -70,7 +70,7 @@ struct ExpectedNames {
 
     var count: Int { names.count }
 
-    /// Looks for the name with this number, and a quote behind it, at a position of `bytes`.
+    /// Looks for the name with this number, and a quote after it, at a position of `bytes`.
     ///
     /// - Returns: the name as an item; `nil` if it is not there.
     @inline(__always)

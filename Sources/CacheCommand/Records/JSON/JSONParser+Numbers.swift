@@ -111,7 +111,7 @@ struct JSONNumber {
     var isWhole = true
     /// All digits as one number, or `nil` if they do not fit.
     private(set) var digits: UInt64? = 0
-    /// How many of the digits stand behind the point.
+    /// How many of the digits stand after the point.
     var fractionDigits = 0
     var exponent = 0
 

@@ -1,7 +1,7 @@
 import KeyedArchive
 
 extension JSONParser {
-    /// Parses the rest of a string, from behind its opening quote.
+    /// Parses the rest of a string, from after its opening quote.
     mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> PlainValues.Item {
         let start = position
         var index = position

@@ -198,7 +198,7 @@ struct JSONError: Error, Sendable, Equatable {
         case tooDeep
         case tooManyValues
 
-        /// The fault in words, to stand behind a colon.
+        /// The fault in words, to stand after a colon.
         var phrase: String {
             switch self {
             case .unexpectedEnd: "the JSON ends too early"

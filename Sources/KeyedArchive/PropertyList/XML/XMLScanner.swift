@@ -31,7 +31,7 @@ struct XMLScanner {
 
     // MARK: Tags
 
-    /// The next tag, behind white space, comments and processing instructions.
+    /// The next tag, after white space, comments and processing instructions.
     ///
     /// - Parameter start: set to where the tag begins.
     mutating func nextTag(_ start: inout Int) throws(ArchiveError) -> Tag {

@@ -1,6 +1,6 @@
 /// The text of an XML document in UTF-8, transcoded if the original is UTF-16.
 struct XMLText: Sendable {
-    /// The text, perhaps behind a byte order mark. Not checked to be UTF-8.
+    /// The text, perhaps after a byte order mark. Not checked to be UTF-8.
     let bytes: [UInt8]
     /// Where the text begins.
     let start: Int

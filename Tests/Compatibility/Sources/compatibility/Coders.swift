@@ -5,7 +5,7 @@ import KeyedArchive
 protocol Coders {
     /// Lets `body` encode in the outermost scope of an archive.
     static func archive(_ body: (NSCoder) -> Void) throws -> Data
-    /// Reads from the outermost scope; an error that was recorded meanwhile is thrown.
+    /// Reads from the outermost scope; an error that was recorded in the meantime is thrown.
     static func read<T>(_ data: Data, _ body: (NSCoder) -> T) throws -> T
     /// Archives one object that must support secure coding.
     static func archiveSecurely(_ object: Any) throws -> Data
