@@ -141,7 +141,7 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, Sendable {
         guard let pending = ended else { return }
         if let error { return pending.resume(with: .failure(error)) }
         guard let response = task.response as? HTTPURLResponse else {
-            let failure = HTTPTransportError(.notHTTP, "the server's answer is none of HTTP")
+            let failure = HTTPTransportError(.notHTTP, "the server's answer is not HTTP")
             return pending.resume(with: .failure(failure))
         }
         pending.resume(with: .success(ModelResponse(response, body: pending.body)))

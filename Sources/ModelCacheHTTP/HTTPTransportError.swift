@@ -12,7 +12,7 @@ public struct HTTPTransportError: Error, Sendable, Hashable {
 
         /// The request's path and the base make no URL of HTTP.
         public static let invalidURL = Code(base: .invalidURL)
-        /// The answer is none of HTTP.
+        /// The answer is not HTTP.
         public static let notHTTP = Code(base: .notHTTP)
         /// The answer has more bytes than the transport takes.
         public static let tooLarge = Code(base: .tooLarge)

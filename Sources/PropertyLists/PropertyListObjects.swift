@@ -41,7 +41,7 @@ public enum PropertyListObjects {
 
     /// The property list of an object. O(*n*).
     ///
-    /// - Throws: ``PropertyListError`` with code `.notRepresentable` for an object that is none of a property list's,
+    /// - Throws: ``PropertyListError`` with code `.notRepresentable` for an object that property lists do not have,
     ///   or that the format has no form of, and `.limitExceeded` for more than 8,000,000 values, and for more containers
     ///   in each other than 512 or than this thread's stack has room for.
     public static func data(fromPropertyList plist: Any, format: PropertyListFormat) throws(PropertyListError)

@@ -104,7 +104,7 @@ extension EntryAttributes {
         while !fields.isAtEnd {
             guard let number = fields.next(UInt8.self), let count = fields.next(UInt16.self),
                 let kind = Kind(rawValue: number)
-            else { throw .damaged("an attribute is none that was ever written") }
+            else { throw .damaged("an attribute is unknown") }
             guard let value = fields.next(byteCount: Int(count)) else {
                 throw .damaged("an attribute ends too early")
             }

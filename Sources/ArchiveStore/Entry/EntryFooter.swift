@@ -58,7 +58,7 @@ struct EntryFooter {
         attributesByteCount = Int(fields.number(at: 36, as: UInt16.self))
         guard version == (attributesByteCount == 0 ? Self.plainVersion : Self.version),
             attributesByteCount <= EntryAttributes.largestByteCount
-        else { throw .damaged("the version is none that was ever written") }
+        else { throw .damaged("the version is unknown") }
         storedAt = Double(bitPattern: fields.number(at: 0))
         expiresAt = Double(bitPattern: fields.number(at: 8))
         guard !storedAt.isNaN, !expiresAt.isNaN else { throw .damaged("a date is not a number") }

@@ -2,7 +2,7 @@ extension PackedStore {
     /// Saves an archive that is compressed already: ``save(_:forKey:attributes:if:)`` without the compression.
     ///
     /// - Parameters:
-    ///   - stream: a zlib stream made without a preset dictionary. It is not checked: if it is none, a fetch of the
+    ///   - stream: a zlib stream made without a preset dictionary. It is not checked: if it is invalid, a fetch of the
     ///     archive finds that out.
     ///   - archiveByteCount: the archive's length.
     /// - Throws: as that does.

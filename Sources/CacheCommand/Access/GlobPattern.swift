@@ -41,7 +41,7 @@ struct GlobPattern: Sendable, Equatable {
         self.pieces = pieces
     }
 
-    /// Reads a set after its bracket; `nil` if it is none.
+    /// Reads a set after its bracket; `nil` if it is not one.
     private static func set(_ rest: inout Substring.UnicodeScalarView) -> Piece? {
         let isNegated = rest.first == "!"
         if isNegated { rest.removeFirst() }

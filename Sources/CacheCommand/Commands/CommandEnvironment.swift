@@ -13,7 +13,7 @@ struct CommandEnvironment {
     var date: () -> Date = { .now }
     /// Takes hold of the terminal, to draw on all of it; `nil` if there is none. Watches for signals from then on.
     var openTerminal: () -> (any ScreenTerminal)? = { nil }
-    /// The columns of the terminal that standard output is; `nil` if it is none.
+    /// The columns of the terminal that standard output is; `nil` if it is not one.
     var columns: Int?
     /// Begins to watch for signals.
     let trapSignals: () -> any Interruption

@@ -8,7 +8,7 @@ protocol Document {
     var formatName: String { get }
     /// The content for people.
     var outline: ArchiveOutline { get }
-    /// The content as a property list; `nil` for a format that is none.
+    /// The content as a property list; `nil` for another format.
     var propertyList: PropertyListContent? { get }
 }
 

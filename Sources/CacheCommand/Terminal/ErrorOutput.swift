@@ -2,7 +2,7 @@ import Foundation
 
 /// Where messages and progress go.
 protocol ErrorOutput: AnyObject {
-    /// How many columns the terminal has; `nil` if it is none.
+    /// How many columns the terminal has; `nil` if it is not one.
     var columns: Int? { get }
 
     /// Shows `text` at once. Failing is silent, since a message about a lost message would not help.

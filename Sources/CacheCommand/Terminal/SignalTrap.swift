@@ -1,13 +1,13 @@
 import Foundation
 import Synchronization
 
-/// The signal that arrived first; 0 is none.
+/// The signal that arrived first; 0 if there is none.
 private let arrived = Atomic<Int32>(0)
 
 /// Whether a signal arrived that tells of a change.
 private let changed = Atomic<Bool>(false)
 
-/// The end of a pipe that a signal writes to; -1 is none.
+/// The end of a pipe that a signal writes to; -1 if there is none.
 private let wake = Atomic<Int32>(-1)
 
 /// Runs inside the signal handler: two atomics and `write`, which POSIX allows there.

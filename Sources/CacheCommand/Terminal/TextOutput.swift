@@ -11,7 +11,7 @@ protocol TextOutput: AnyObject {
     /// Writes the text that was held back.
     func flush() throws(OutputError)
 
-    /// How many columns the terminal has; `nil` if it is none.
+    /// How many columns the terminal has; `nil` if it is not one.
     var columns: Int? { get }
 }
 

@@ -167,7 +167,7 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
         }
     }
 
-    /// Whether the value is an object of a class that is none of Foundation's.
+    /// Whether the value is an object of a class that Foundation does not have.
     private func isForeign() throws(ArchiveError) -> Bool {
         let source = unarchiver.source
         guard let target = try source.resolve(reference),

@@ -257,7 +257,7 @@ extension KeyedUnarchiver {
         return try other(kind)
     }
 
-    /// The entries of an archived dictionary; `nil` if it is none.
+    /// The entries of an archived dictionary; `nil` if it is not one.
     func dictionaryEntries(
         at reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> ArchiveSource.Entries? {
@@ -267,7 +267,7 @@ extension KeyedUnarchiver {
         return try dictionaryEntries(of: fields, at: target)
     }
 
-    /// The entries of an object that is an archived dictionary; `nil` if it is none.
+    /// The entries of an object that is an archived dictionary; `nil` if it is not one.
     func dictionaryEntries(
         of fields: BinaryPropertyList.Fields,
         at target: BinaryPropertyList.Reference
@@ -280,7 +280,7 @@ extension KeyedUnarchiver {
         return try source.entries(in: &scope, of: target, budget)
     }
 
-    /// The members of an archived array or set; `nil` if it is none.
+    /// The members of an archived array or set; `nil` if it is not one.
     func arrayMembers(
         at reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> [BinaryPropertyList.Reference]? {

@@ -70,7 +70,7 @@ extension FoundationForm {
         do {
             return try NSRegularExpression(pattern: pattern, options: .init(rawValue: UInt(number)))
         } catch {
-            throw fields.unknown("with a pattern that is none here", cause: error)
+            throw fields.unknown("with a pattern that is not valid here", cause: error)
         }
     }
 
@@ -80,7 +80,7 @@ extension FoundationForm {
         for value in try fields.required([Any].self, "NSRangeArray") {
             guard let range = (value as? NSValue)?.archivedRange, range.location >= 0, range.length >= 0,
                 range.length <= Int.max - range.location
-            else { throw fields.malformed("with a range that is none") }
+            else { throw fields.malformed("with an invalid range") }
             ranges.append(range)
         }
         guard !ranges.isEmpty else { throw fields.malformed("without a range") }

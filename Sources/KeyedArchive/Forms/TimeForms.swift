@@ -161,7 +161,7 @@ extension FoundationForm {
         // A name is a file's path, within the folder of time zones.
         guard !name.isEmpty, name.utf8.count <= nameLimit, !name.hasPrefix("/"), !name.contains(".."),
             name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw fields.malformed("with a name that is none") }
+        else { throw fields.malformed("with an invalid name") }
         guard let zone = TimeZone(identifier: name) else { throw fields.unknown("that is unknown here") }
         return zone
     }

@@ -11,7 +11,7 @@ enum ResolvedClass {
 /// A class whose objects decode themselves.
 struct CodingClass {
     let type: any NSCoding.Type
-    /// The class itself; `nil` for a type that is none.
+    /// The class itself; `nil` for a type that is not a class.
     let cls: AnyClass?
     /// The class as one of objects: an initializer that may return `nil` is called through the runtime's metadata of
     /// `Optional` otherwise, which takes 300 instructions.

@@ -111,7 +111,7 @@ struct ResponseLifetime: Hashable, Sendable {
         let isUnderstood = [200, 203, 204, 304].contains(response.status)
         if control?.isMustUnderstand == true { return isUnderstood }
         if control?.isNoStore == true { return false }
-        // A part of a model is none.
+        // A part of a model is no model.
         if response.status == 206 { return false }
         return isUnderstood || control?.maxAge != nil || control?.allowsStoring == true
             || response.headers["expires"] != nil

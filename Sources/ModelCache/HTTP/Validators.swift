@@ -22,7 +22,7 @@ struct Validators: Hashable, Sendable {
 
     /// An entity tag of at most 1,024 bytes; without its quotes too, as some servers write it.
     ///
-    /// A list of tags is none, nor is `*`: the server would call something unchanged that was never asked about.
+    /// A list of tags is not one, nor is `*`: the server would call something unchanged that was never asked about.
     private static func entityTag(_ header: String) -> String? {
         let tag = header[...].trimmed
         guard (1...1_024).contains(tag.utf8.count), tag.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {

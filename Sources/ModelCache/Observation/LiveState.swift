@@ -59,7 +59,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
     private func show(_ stored: Snapshot) {
         shownCount += 1
         let hasChanged = stored != self.stored
-        // The first look at the disk is none.
+        // The first look at the disk is not a change.
         if isRead, hasChanged { changeCount += 1 }
         isRead = true
         self.stored = stored

@@ -67,7 +67,7 @@ struct BinaryReader: ~Copyable {
         guard value < UInt64(objectCount) else {
             throw PropertyListError(
                 .corrupted,
-                "reference to object \(value), which is none of the list's",
+                "reference to object \(value), which the list does not have",
                 offset: at
             )
         }

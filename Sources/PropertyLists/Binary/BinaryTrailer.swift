@@ -30,7 +30,7 @@ struct BinaryTrailer {
         }
         let top = number(trailer + 16)
         guard top < count else {
-            throw PropertyListError(.corrupted, "root object \(top) is none of the list's", offset: trailer + 16)
+            throw PropertyListError(.corrupted, "the list has no root object \(top)", offset: trailer + 16)
         }
         objectCount = Int(count)
         table = Int(start)

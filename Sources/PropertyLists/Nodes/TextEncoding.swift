@@ -95,7 +95,7 @@ enum TextEncoding {
             ? String(validating: units.map { UInt16($0) }, as: UTF16.self)
             : String(validating: units, as: UTF32.self)
         guard let text else {
-            throw PropertyListError(.corrupted, "text with characters that are none", offset: input.startIndex)
+            throw PropertyListError(.corrupted, "text with invalid characters", offset: input.startIndex)
         }
         return Array(text.utf8)
     }

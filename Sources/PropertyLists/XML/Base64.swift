@@ -41,7 +41,7 @@ enum Base64 {
             }
         }
         guard digits != 1, digits == 0 ? padding == 0 : digits + padding == 4 else {
-            throw PropertyListError(.corrupted, "base64 of a length that is none", offset: range.lowerBound)
+            throw PropertyListError(.corrupted, "base64 of an impossible length", offset: range.lowerBound)
         }
         if digits == 2 { output.append(UInt8(truncatingIfNeeded: group >> 4)) }
         if digits == 3 {

@@ -264,7 +264,7 @@ struct ClusterBatch {
         }
     }
 
-    /// The smaller of two numbers; the first answer that is none otherwise.
+    /// The smaller of two numbers; otherwise the first answer that is not a number.
     private static func smaller(_ first: RedisValue, _ second: RedisValue) -> RedisValue {
         guard let one = first.integer else { return first }
         guard let other = second.integer else { return second }

@@ -114,7 +114,7 @@ extension SequentialUnarchiver {
         }
         // Many objects may share the text.
         try reader.spend(text.utf8.count)
-        if base != nil, !(base is URL) { throw reader.corrupted("a URL with a base that is none", at: start) }
+        if base != nil, !(base is URL) { throw reader.corrupted("a URL with an invalid base", at: start) }
         guard let url = URL(string: text, relativeTo: base as? URL) else {
             throw ArchiveError(.decodingFailed, "a URL that Foundation does not take", offset: start)
         }

@@ -143,7 +143,7 @@ final class StreamReader {
         return position..<position + count
     }
 
-    /// The text of bytes in UTF-8; `nil` if they are none.
+    /// The text of bytes in UTF-8; `nil` if they are not valid.
     ///
     /// Validation takes several times as long as a look at eight bytes at a time, which nearly every text passes.
     func text(in range: Range<Int>) -> String? {
@@ -210,7 +210,7 @@ final class StreamReader {
         let stored = try integer()
         // Compared first: the integers of 64 bits leave no room for the subtraction.
         guard stored >= Int64(StreamTag.firstReference), stored < Int64(count + StreamTag.firstReference) else {
-            throw corrupted("a reference to an entry that is none of \(count)", at: start)
+            throw corrupted("a reference to an entry beyond the \(count) there are", at: start)
         }
         return Int(stored) - StreamTag.firstReference
     }

@@ -176,7 +176,7 @@ private struct TypedStreamMaker {
             let start = reader.position
             reader.position += 1
             guard let number = try reader.sharedString(), reader.isCString(number) else {
-                throw reader.corrupted("a C string that is none", at: start)
+                throw reader.corrupted("an invalid C string", at: start)
             }
             objects.append(.cString(reader.data(ofString: number)))
             return objects.count - 1

@@ -100,7 +100,7 @@ extension SequentialUnarchiver {
         case StreamTag.new:
             reader.position += 1
             guard let number = try reader.sharedString(), reader.isCString(number) else {
-                throw reader.corrupted("a C string that is none", at: start)
+                throw reader.corrupted("an invalid C string", at: start)
             }
             let bytes = reader.bytes(ofString: number)
             _ = takeEntry(.cString(bytes))

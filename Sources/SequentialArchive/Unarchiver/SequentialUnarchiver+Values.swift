@@ -90,7 +90,7 @@ extension SequentialUnarchiver {
         return Data(reader.bytes[try reader.raw(reader.count())])
     }
 
-    /// The text of bytes in UTF-8; `nil` if they are none.
+    /// The text of bytes in UTF-8; `nil` if they are not valid.
     func nextText() throws(ArchiveError) -> String? {
         let type = try nextType()
         guard type == .bytes, try reader.peek() != StreamTag.null else {

@@ -180,7 +180,7 @@ enum OldPropertyList {
             units.append(isBig ? UInt16(first) << 8 | UInt16(second) : UInt16(second) << 8 | UInt16(first))
         }
         guard let text = String(validating: units, as: UTF16.self) else {
-            throw corrupted("with text that is none")
+            throw corrupted("with invalid text")
         }
         return text
     }

@@ -109,7 +109,7 @@ struct CompareEnds: EntryCall {
         do throws(StoreError) {
             return try EngineEntry.bytes(answer, action).flatMap { EntryIdentity(end: $0)?.version }
         } catch {
-            // A value of another kind is none that a cache has saved.
+            // No cache has saved a value of another kind.
             if error.code == .foreign { return nil }
             throw error
         }

@@ -20,7 +20,7 @@ struct EntryScript {
     ///
     /// - Parameters:
     ///   - endsLease: whether this is a change: a load that is under way does not save then. The removal of an entry that is
-    ///     of no use is none; another machine may be loading the key because of that.
+    ///     of no use is not one: another machine may be loading the key because of that.
     ///   - date: until when the entry is of use, by the server's clock, which decides: a machine's own clock may be wrong.
     ///     `nil` for a removal that does not ask.
     func remove(

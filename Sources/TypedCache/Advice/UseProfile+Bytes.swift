@@ -57,7 +57,7 @@ extension UseProfile {
             )
         }
         guard version == Self.version, reader.next(UInt16.self) == 0 else {
-            throw damaged("the head is none that was ever written")
+            throw damaged("the head is unknown")
         }
         guard bytes.count == Self.byteLength else {
             throw damaged("it has \(bytes.count) bytes instead of \(Self.byteLength)")

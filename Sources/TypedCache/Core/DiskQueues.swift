@@ -84,7 +84,7 @@ struct DiskQueues: Sendable {
         for queue in queues.prefix(Self.count) { queue.sync {} }
     }
 
-    /// The number of the queue that this runs on; `nil` if it is none of this cache's.
+    /// The number of the queue that this runs on; `nil` for another queue.
     private var currentNumber: Int? {
         guard let place = DispatchQueue.getSpecific(key: Self.current), place.usage === usage else { return nil }
         return place.number

@@ -6,7 +6,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
     /// No bytes.
     public static let zero = ByteCount(bytes: 0)
 
-    /// An amount in bytes; negative ones are none.
+    /// An amount in bytes; a negative one counts as 0.
     public static func bytes(_ count: Int) -> ByteCount { ByteCount(bytes: max(0, count)) }
 
     /// An amount in units of 1,024 bytes.

@@ -147,7 +147,7 @@ extension PublishedStatistics {
         guard version == Self.version, let count = reader.next(UInt16.self), count <= Self.mostNumbers,
             let process = reader.next(UInt64.self), let opened = reader.next(UInt64.self),
             let published = reader.next(UInt64.self)
-        else { throw damaged("the head is none that was ever written") }
+        else { throw damaged("the head is unknown") }
         let dates = (Double(bitPattern: opened), Double(bitPattern: published))
         guard dates.0.magnitude < Self.latest, dates.1.magnitude < Self.latest else {
             throw damaged("a date is impossible")

@@ -2,7 +2,7 @@ import Foundation
 
 extension Directory {
     /// Opens the file `name` for reading and writing, made `0600` if it is missing and `create` is true; `nil` if it is
-    /// missing. A directory of that name is none, and is taken out of the way to make the file. Never waits, for any kind
+    /// missing. A directory of that name is not one, and is taken out of the way to make the file. Never waits, for any kind
     /// of file.
     func list(_ name: String, create: Bool) throws(SystemError) -> OpenFile? {
         while true {

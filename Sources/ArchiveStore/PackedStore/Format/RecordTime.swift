@@ -4,7 +4,7 @@ import Foundation
 ///
 ///      5  steps              UInt40, since 2001-01-01 00:00:00 UTC; at most FE FF FF FF FF
 ///
-/// or, for a time that is none of these
+/// or, for any other time
 ///
 ///      1  –                  FF
 ///      8  seconds            Float64, since then; not a NaN

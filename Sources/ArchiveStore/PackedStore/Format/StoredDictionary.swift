@@ -11,6 +11,6 @@ struct StoredDictionary: Hashable, Sendable {
         for byte in bytes.suffix(4) { hasher.combine(byte) }
     }
 
-    /// The dictionary; `nil` if the bytes are none of such a length.
+    /// The dictionary; `nil` if the bytes do not give one of such a length.
     func inflated() -> [UInt8]? { PresetDictionary.bytes(stored: bytes, byteCount: byteCount) }
 }

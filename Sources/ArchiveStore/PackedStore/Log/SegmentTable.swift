@@ -206,7 +206,7 @@ final class SegmentTable: Sendable {
         }
     }
 
-    /// The dictionary that is stored so; `nil` if its bytes are none.
+    /// The dictionary that is stored so; `nil` if its bytes are invalid.
     private func dictionary(_ stored: StoredDictionary) -> PresetDictionary? {
         let known = state.withLock { state in state.inflated.first { $0.stored == stored }?.dictionary }
         if let known { return known }
@@ -222,7 +222,7 @@ final class SegmentTable: Sendable {
     func addSpares(_ spares: [StoredDictionary]) { state.withLock { $0.spares += spares } }
 
     /// Inflates the copies, where no dictionary that is known is the one that is looked for. A copy that cannot be inflated
-    /// is none.
+    /// is left out.
     private func inflateSpares() {
         let copies = state.withLock { $0.spares }.compactMap { dictionary($0)?.identifier }
         state.withLock { state in

@@ -1,7 +1,7 @@
 /// The eviction clock of a log: where the search for the next entry to evict goes on when there are too many.
 ///
 /// The hand moves over the records in the order in which they were written, and from the last one to the first. On its way
-/// it drops the slots of entries that are none any more: no fetch returns them, and they count as entries.
+/// it drops the slots of entries that no longer exist: no fetch returns them, and they count as entries.
 struct EvictionClock: Sendable {
     private let reader: RecordReader
     private var hand: SegmentScanner?

@@ -20,7 +20,7 @@ struct FrameReader<Scanner: FrameScanner> {
     /// Whether a frame was not given because the input would have had to be read.
     private(set) var isShort = false
 
-    /// The text of the next record; `nil` at the end, where an empty rest is none.
+    /// The text of the next record; `nil` at the end, where an empty rest is not a record.
     ///
     /// - Parameter reads: whether the input may be read; else `nil` as well, and ``isShort``, where it would have to be.
     mutating func next(reads: Bool = true) throws(SourceError) -> Frame? {

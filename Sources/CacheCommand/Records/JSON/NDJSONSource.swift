@@ -1,4 +1,4 @@
-/// Reads one JSON object per line; blank lines are none, and a line may end in CR LF.
+/// Reads one JSON object per line; blank lines are skipped, and a line may end in CR LF.
 struct NDJSONSource: RecordSource {
     private var reader: FrameReader<LineScanner>
     private var parser: JSONParser

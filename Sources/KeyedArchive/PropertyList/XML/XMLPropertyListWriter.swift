@@ -167,7 +167,7 @@ struct XMLPropertyListWriter {
                 throw try unsupported("text with a control character", reference)
             // U+FFFE and U+FFFF.
             case 0xBE...0xBF where output.suffix(2).elementsEqual([0xEF, 0xBF]):
-                throw try unsupported("text with a character that is none", reference)
+                throw try unsupported("text with an invalid character", reference)
             default: output.append(byte)
             }
         }

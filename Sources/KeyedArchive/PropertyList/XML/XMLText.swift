@@ -33,7 +33,7 @@ struct XMLText: Sendable {
     /// Where a byte of the text stands in the original.
     func place(of offset: Int) -> Int {
         guard isTranscoded else { return offset }
-        // Every scalar of three bytes at most is one unit, one of four bytes is two; continuations are none.
+        // Every scalar of three bytes at most is one unit, one of four bytes is two; continuations are no units.
         var units = 0
         for byte in bytes[..<min(offset, bytes.count)] where byte & 0xC0 != 0x80 { units += byte >= 0xF0 ? 2 : 1 }
         return 2 + 2 * units
