@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that comments name the actor and the thing instead of saying "who" and "what".
+"""Checks that comments name the actor and the thing instead of saying "who" and "what", and use English idioms.
 
-Fails if more than 3 % of a module's comment lines, and more than three, have one of the words below. Questions and code
-between backticks do not count. A module is a folder in one of FOLDER, which are those of Sources, Tests, Benchmarks,
-Fuzzing and Examples unless others are given; linked folders and files count only in their own place.
+Fails if more than 3 % of a module's comment lines, and more than three, have one of the words below, or more than 3 of
+1,000, and more than three, have one of the phrases that a translation betrays. Questions and code between backticks do
+not count. A module is a folder in one of FOLDER, which are those of Sources, Tests, Benchmarks, Fuzzing and Examples
+unless others are given; linked folders and files count only in their own place.
 
     Scripts/lib/words.py [--words] [FOLDER...]     the share of each module; --words also prints the lines
 """
@@ -17,6 +18,16 @@ from sources import FOLDERS, files
 LIMIT = 0.03
 FEW = 3
 WORDS = re.compile(r"\b(who|whom|whose|whoever|what|whatever|nobody|somebody|anybody|everybody|lest)\b", re.IGNORECASE)
+PHRASE_LIMIT = 0.003
+# Each with what to say instead.
+PHRASES = {
+    re.compile(r"\b(?<!written )(?<!write )behind\b(?! (?:a|the|one) (?:lock|proxy|buffer))", re.IGNORECASE): "after",
+    re.compile(r"\banew\b", re.IGNORECASE): "again, or a verb with re-",
+    re.compile(r"\bmeanwhile\b", re.IGNORECASE): "in the meantime, or nothing",
+    re.compile(r"\b(?:g[ai]ve[ns]?|giving) up\b", re.IGNORECASE): "evict, drop, close, abandon",
+    re.compile(r"(?<!there )\b(?:is|are) none\b", re.IGNORECASE): "is not one, is invalid",
+    re.compile(r"\bany more\b", re.IGNORECASE): "no longer",
+}
 COMMENT = re.compile(r"^\s*//+(.*)|\s//+\s(.*)")
 LEFT_OUT = re.compile(r"`[^`]*`|\b(?:what|who)\b[^.]*\?", re.IGNORECASE)
 
@@ -48,6 +59,14 @@ def main():
             failed = True
             print(f"error: {module}: {share:.1%} of the comment lines say who or what instead of a noun; "
                   f"at most {LIMIT:.0%} may (Scripts/lint --words)")
+        for phrase, better in PHRASES.items():
+            found = [(path, number, text) for path, number, text in lines if phrase.search(LEFT_OUT.sub("", text))]
+            if len(found) <= max(FEW, PHRASE_LIMIT * len(lines)):
+                continue
+            failed = True
+            for path, number, text in found if shows else found[:FEW]:
+                print(f"{path}:{number}:{text}")
+            print(f"error: {module}: {len(found)} of {len(lines)} comment lines have {phrase.pattern}; say: {better}")
     return 1 if failed else 0
 
 

@@ -50,7 +50,7 @@ package protocol ArchiveStore: Sendable {
     /// Moves the end of this very entry's freshness; one that was saved over it in the meantime stays as it is.
     ///
     /// - Parameter date: `nil` means never.
-    /// - Returns: the entry's information after the move; `nil` if it is not there any more.
+    /// - Returns: the entry's information after the move; `nil` if it is not there any longer.
     func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation?
 
     /// Returns the archive saved for `key`; `nil` if there is none.
@@ -97,7 +97,7 @@ package protocol ArchiveStore: Sendable {
     /// Removes every entry that is there when the call starts.
     func removeAll() throws(StoreError)
 
-    /// Removes every entry that is of no use any more at `date`: see ``Freshness``.
+    /// Removes every entry that is of no use any longer at `date`: see ``Freshness``.
     ///
     /// - Parameter removed: is given each entry after its removal.
     func removeExpired(at date: Date, removed: (EntryInformation) -> Void) throws(StoreError)
@@ -340,7 +340,7 @@ extension ArchiveStore {
     /// deadline was moved stays, too, unless it is chosen again.
     ///
     /// - Parameter isChosen: whether the entry that is there now is to go, which looks like the one that was read.
-    /// - Returns: the entry as it was removed; `nil` if it was not there any more.
+    /// - Returns: the entry as it was removed; `nil` if it was not there any longer.
     @discardableResult
     package func removeSave(
         of entry: EntryInformation,

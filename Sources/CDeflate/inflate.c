@@ -228,7 +228,7 @@ static bool read_own_codes(bit_reader *in, inflated *out) {
         lengths[code_header_order[index]] = (uint8_t)length;
     }
     code_table literals, distances;
-    // Those of the header are not needed any more when those of literals are made.
+    // Those of the header are not needed any longer when those of literals are made.
     if (!make_table(&literals, HEADER_BITS, lengths, 19, false)) return false;
     unsigned total = literal_count + distance_count;
     for (unsigned used = 0; used < total;) {

@@ -143,7 +143,7 @@ package struct ShortestReuse: EvictionPolicy {
     }
 
     /// Goes on with other limits, and with another share of all entries; the caller has removed those that are not in the
-    /// sample any more.
+    /// sample any longer.
     package mutating func resample(
         count: Int,
         cost: Int,

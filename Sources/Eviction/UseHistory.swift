@@ -2,7 +2,7 @@
 ///
 /// Its estimate of further uses follows a model of customers who buy again until they leave for good (BG/NBD: Fader,
 /// Hardie, Lee: "Counting your customers" the easy way, Marketing Science 2005): many uses in a short time promise more
-/// of them; a pause that is long for this key says that it is not asked for any more, the more so the oftener it was.
+/// of them; a pause that is long for this key says that it is not asked for any longer, the more so the oftener it was.
 struct UseHistory {
     /// When this many are known, half of them and half of the time are forgotten.
     private static var mostUses: Int { 32 }

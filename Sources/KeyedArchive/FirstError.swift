@@ -1,7 +1,7 @@
 /// The error that a coder throws at the end: the first that was recorded.
 ///
 /// The methods of `NSCoder`, and the coding methods of objects that call them, cannot throw, so an error is recorded
-/// where it comes up. From then on nothing is coded any more.
+/// where it comes up. From then on nothing is coded any longer.
 package struct FirstError {
     package private(set) var error: ArchiveError?
 

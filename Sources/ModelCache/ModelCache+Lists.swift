@@ -3,7 +3,7 @@ import Foundation
 extension ModelCache {
     /// Returns a list with its elements: the stored one if it is fresh, else with the server's first page.
     ///
-    /// Elements that are not stored any more are loaded by themselves, with ``FetchMode/staleWhileRevalidate`` in the
+    /// Elements that are not stored any longer are loaded by themselves, with ``FetchMode/staleWhileRevalidate`` in the
     /// background; where most are missing, the list is loaded again. Elements that the server does not have leave the list;
     /// elements that cannot be loaded are holes.
     ///
@@ -22,7 +22,7 @@ extension ModelCache {
     /// ``ListSnapshot/hasMore`` stays `true`.
     ///
     /// - Throws: as fetching a list; ``ModelCacheError`` with code `.cursorRefused` if the server does not take the
-    ///   page's cursor any more.
+    ///   page's cursor any longer.
     public nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List>
     {
         try await engine.fetchMore(of: list)

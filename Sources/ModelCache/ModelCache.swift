@@ -127,7 +127,7 @@ public final class ModelCache: Sendable {
 
     /// Erases the account, for a user who signs out: when this has returned, no file of it is on disk.
     ///
-    /// Loads and changes that are under way save nothing any more and throw `.closed`; observers end; every later call
+    /// Loads and changes that are under way save nothing any longer and throw `.closed`; observers end; every later call
     /// throws `.closed`. Other accounts stay as they are. If the process ends in between, the next opening of any account
     /// in the same directory deletes the rest.
     ///
@@ -141,7 +141,7 @@ public final class ModelCache: Sendable {
     }
 
     /// Erases an account that is not open: one that cannot be opened, because its files are damaged or of a newer version,
-    /// or that of a user who is not signed in any more.
+    /// or that of a user who is not signed in any longer.
     ///
     /// Opens nothing of it. Suspends until no file of it is on disk; does nothing where there is none. If the process ends in
     /// between, the next opening or erasing of any account in the same directory deletes the rest. No other process may have

@@ -83,7 +83,7 @@ extension Cache {
     ///
     /// - Parameter key: 1 to 1,024 UTF-8 bytes.
     /// - Returns: whether there was an entry, expired or not.
-    /// - Throws: ``CacheError`` with code `.invalidKey`, or `.io`: then it is not used by this process any more,
+    /// - Throws: ``CacheError`` with code `.invalidKey`, or `.io`: then it is not used by this process any longer,
     ///   but is still on disk.
     @discardableResult
     public func remove(forKey key: some CacheKey) throws(CacheError) -> Bool {
@@ -142,7 +142,7 @@ extension Cache {
         return try await core.queues.runThrowing { () throws(CacheError) in try core.removeAll(tagged: tag) }
     }
 
-    /// Removes every entry that has expired and is in no stale window any more.
+    /// Removes every entry that has expired and is in no stale window any longer.
     ///
     /// The cache does this by itself once a minute, and never uses such an entry; call this to get their space back at
     /// once. Blocks on disk I/O.
@@ -153,7 +153,7 @@ extension Cache {
     @discardableResult
     public func removeExpired() throws(CacheError) -> Int { try core.removeExpired() }
 
-    /// Removes every entry that has expired and is in no stale window any more.
+    /// Removes every entry that has expired and is in no stale window any longer.
     ///
     /// Suspends while they are removed. All else is as for the synchronous twin.
     @discardableResult

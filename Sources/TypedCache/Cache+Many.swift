@@ -106,7 +106,7 @@ extension Cache {
     /// - Returns: how many entries there were, expired or not.
     /// - Throws: ``CacheError`` with code `.closed` if the cache is closed; else, after all were tried, the error of
     ///   the first key that failed, with that key and in its message how many others did: `.invalidKey`, or `.io`, and
-    ///   then its entry is not used by this process any more, but is still on disk.
+    ///   then its entry is not used by this process any longer, but is still on disk.
     /// - Complexity: O(*n*) in the number of keys.
     @discardableResult
     public func remove<Key: CacheKey>(forKeys keys: some Sequence<Key>) throws(CacheError) -> Int {

@@ -77,7 +77,7 @@ public final class DiskFaults: Sendable {
         plan.withLock { $0.numbers[$0.count + max(1, number)] = failure }
     }
 
-    /// Has no call fail any more.
+    /// Has no call fail any longer.
     public func heal() {
         plan.withLock { plan in
             plan.kinds = [:]

@@ -168,7 +168,7 @@ import Testing
     }
 
     /// A segment with a damaged header needs the dictionary of one that is dropped before it; also for a process that opens the
-    /// store after that, where the header of no segment has it any more.
+    /// store after that, where the header of no segment has it any longer.
     @Test func aDamagedHeaderOutlivesTheSegmentsBeforeIt() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let archives = AlikeArchives.make(count: 3_000, seed: 6)

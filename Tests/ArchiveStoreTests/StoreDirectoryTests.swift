@@ -133,7 +133,7 @@ import Testing
                 for create in [true, false] {
                     let refused = error { _ = try FileStore(directory: path, create: create) }
                     let remedy =
-                        "put the line back that docs/format.md tells, or remove the directory to begin anew"
+                        "restore the line as docs/format.md shows it, or remove the directory to start empty"
                     #expect(refused?.reason.hasSuffix(remedy) == true, "\(refused?.reason ?? "")")
                 }
             }

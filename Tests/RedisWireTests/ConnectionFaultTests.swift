@@ -63,7 +63,7 @@ struct ConnectionFaultTests {
         #expect(answered >= 3)
     }
 
-    /// Otherwise the system goes on sending them, and a command that was given up comes after later ones.
+    /// Otherwise the system goes on sending them, and an abandoned command comes after later ones.
     @Test func bytesOfAConnectionThatWasGivenUpAreThrownAway() async throws {
         let (listener, port) = try LoopbackSocket.listen()
         defer { listener.close() }
@@ -76,7 +76,7 @@ struct ConnectionFaultTests {
             defer { client.close() }
             _ = client.read()
             _ = client.write(Array("%1\r\n$5\r\nproto\r\n:3\r\n".utf8))
-            // The next connection: this one was given up.
+            // The next connection: this one was closed.
             listener.accept()?.close()
             return client.isResetAtEnd()
         }

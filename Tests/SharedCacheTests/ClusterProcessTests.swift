@@ -169,7 +169,7 @@ struct ClusterProcessTests {
             // The replica and its master change places.
             let replica = round.isMultiple(of: 2) ? 3 : 0
             while try await !fleet.isMaster(replica) {
-                // A change that servers are too busy for is refused, or given up after five seconds, and asked for again.
+                // A change that servers are too busy for is refused, or abandoned after five seconds, and asked for again.
                 _ = try? await fleet.cluster.ask(replica, ["CLUSTER", "FAILOVER"])
                 try? await wait(until: await fleet.isMaster(replica), within: .seconds(6))
             }

@@ -10,7 +10,7 @@ import Testing
     private let names = EntryNames(prefix: "tc:test:", cache: "cache", schema: 1)
 
     /// Two calls look for the generation, and the first one's answer is late: messages about entries of the second one's
-    /// are not understood any more, so memory must have none.
+    /// are not understood any longer, so memory must have none.
     @Test func aLateAnswerAboutTheGenerationLeavesNothingNear() throws {
         let view = SharedView(EngineView(names, window: .seconds(60)))
         func answers(_ generation: Generation) -> [RedisValue] {

@@ -148,8 +148,8 @@ import Testing
         try cities.save(city, forKey: "default")
         try cities.save(city, forKey: "longer", expiration: .after(.seconds(20)))
         try cities.save(city, forKey: "ever", expiration: .never)
-        try cities.save(city, forKey: "saved anew", expiration: .after(.seconds(1)))
-        try cities.save(city, forKey: "saved anew")
+        try cities.save(city, forKey: "saved again", expiration: .after(.seconds(1)))
+        try cities.save(city, forKey: "saved again")
         try cities.modify(forKey: "changed", expiration: .after(.seconds(20))) { $0 = city }
         clock.advance(by: 9)
         #expect(try Set(cities.keys().all()) == ["default", "longer", "ever", "saved again", "changed"])

@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test func whatWasGoneDoesNotComeBack() throws {
-        // Given up by itself, which is let pass where there are limits.
+        // Evicted, which is let pass where there are limits.
         let save = try log("1-2 save k done")
         #expect(judged(save, try log("3-4 fetch k absent", "5-6 fetch k value 1.1")) == [.lost, .phantom])
         #expect(judged(save, try log("3-4 fetch k absent"), try log("4-6 fetch k value 1.1")) == [.lost])

@@ -25,7 +25,7 @@ struct Fleet {
         print("One process changes Tokyo; the others, which have it in memory, see that this long after:")
         try await changeTokyo()
 
-        print("All need a city that is nowhere yet, and the process that makes it is killed meanwhile:")
+        print("All need a city that no one has yet, and the process that makes it is killed:")
         try await killProducer()
 
         print("Press return once the servers are full.")

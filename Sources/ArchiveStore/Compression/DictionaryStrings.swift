@@ -3,7 +3,7 @@ import CDeflate
 /// The strings of a preset dictionary, indexed once for all inputs that are deflated against it.
 ///
 /// Unsafe code, and why it is sound: the index is made in `init`, never changed, and freed in `deinit`, when no call
-/// uses it any more. Calls are given whole buffers with their counts, and write within these; the C code's argument
+/// uses it any longer. Calls are given whole buffers with their counts, and write within these; the C code's argument
 /// stands beside it.
 final class DictionaryStrings: @unchecked Sendable {
     private let index: OpaquePointer

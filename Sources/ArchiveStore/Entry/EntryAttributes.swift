@@ -29,7 +29,7 @@ package struct EntryAttributes: Sendable, Hashable {
     /// Whether the entry has a tag; tags are compared byte by byte.
     package func has(tag: String) -> Bool { tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
 
-    /// When the entry is of no use any more, not even as a stale one, or to a caller that has just read it; `nil` means
+    /// When the entry is of no use any longer, not even as a stale one, or to a caller that has just read it; `nil` means
     /// never.
     package var usableUntil: Date? {
         let longest = max(staleWhileRevalidate, staleIfError, (idleTime ?? 0) * Self.idleLag)

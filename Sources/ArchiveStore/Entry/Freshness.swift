@@ -9,7 +9,7 @@ package enum Freshness: Sendable, Hashable {
     /// Expired, and no fetch may return it. It stays on disk for as long as a read may have moved its idle deadline
     /// further than the disk knows.
     case expired
-    /// Of no use any more: it may be removed.
+    /// Of no use any longer: it may be removed.
     case useless
 
     /// Whether a call may return the entry that takes expired ones as well.

@@ -16,7 +16,7 @@ enum StoreMarker {
     static let largestByteCount = 64
 
     /// The way out where the marker of a store is damaged or gone, for messages.
-    static let remedy = "put the line back that docs/format.md tells, or remove the directory to begin anew"
+    static let remedy = "restore the line as docs/format.md shows it, or remove the directory to start empty"
 
     static func bytes(_ kind: StoreKind) -> [UInt8] { kind.prefix + Array("\(kind.version)\n".utf8) }
 

@@ -62,7 +62,7 @@ struct DeferredSaves: Sendable {
     var failure: StoreError?
     var waiters: [DispatchSemaphore] = []
     var user = StoreUserReference()
-    /// Whether nothing may be deferred any more.
+    /// Whether nothing may be deferred any longer.
     var isClosed = false
     /// The store's user, as long as a save waits, is being written, or has failed and the user is being told.
     private var keptUser: (any StoreUser)?

@@ -16,7 +16,7 @@ typedef struct small_dictionary small_dictionary;
 /// Copies and indexes a dictionary. Returns `NULL` if there is no memory.
 small_dictionary *small_dictionary_make(const void *bytes, size_t count);
 
-/// Gives back the memory of a dictionary, which nothing uses any more.
+/// Gives back the memory of a dictionary, which nothing uses any longer.
 void small_dictionary_free(small_dictionary *dictionary);
 
 /// Deflates bytes to DEFLATE data (RFC 1951) without a zlib stream's header and trailer, which refers to the dictionary if

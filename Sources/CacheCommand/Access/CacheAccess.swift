@@ -74,7 +74,7 @@ protocol CacheAccess: Sendable {
     /// As ``peek(_:pieces:)`` for several keys, in their order; the archives are held whole.
     func peek(_ keys: [String]) -> [Result<StoredArchive?, CacheError>]
 
-    /// Removes this very entry; `false` if it is not there any more.
+    /// Removes this very entry; `false` if it is not there any longer.
     func remove(_ entry: EntryInformation) throws -> Bool
 
     /// Removes every entry with damaged bytes and returns their number.

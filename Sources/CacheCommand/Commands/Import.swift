@@ -82,7 +82,7 @@ struct Importer {
     /// Whether an existing entry is replaced.
     let replaces: Bool
     let interruption: any Interruption
-    /// The moment by which entries are of no use any more.
+    /// The moment by which entries are of no use any longer.
     let date: Date
     /// The time since some moment in the past.
     let now: () -> Duration

@@ -8,7 +8,7 @@ struct Top: Subcommand {
     static let summary = "Watch the caches of running apps: hits, misses, saves and loads per second"
     static let discussion: String? =
         "Shows each cache and each process that has it open and publishes its statistics, which an app does with "
-        + "DiskSettings(publishesStatistics: true). On a terminal the screen is drawn anew at each interval; the keys "
+        + "DiskSettings(publishesStatistics: true). On a terminal the screen is redrawn at each interval; the keys "
         + "are q quit, s sort, r reverse, / filter, space pause, ? help. Otherwise a table is printed at each "
         + "interval. The first table has the counts since each cache was opened. A process that was killed is shown as "
         + "ended until another one opens the cache; one that is stopped is shown as silent."

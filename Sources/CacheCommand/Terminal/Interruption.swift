@@ -33,7 +33,7 @@ extension Interruption {
 private final class Opening: Sendable {
     private struct State {
         var result: (file: Int32, errno: Int32)?
-        /// Whether the result is not asked for any more.
+        /// Whether the result is not asked for any longer.
         var isOver = false
     }
 

@@ -112,7 +112,7 @@ public final class KeyedArchiver: NSCoder {
 
     // MARK: Errors
 
-    /// Whether an error was recorded: from then on nothing is encoded any more.
+    /// Whether an error was recorded: from then on nothing is encoded any longer.
     var hasFailed: Bool { failure.isSet }
 
     func record(_ error: ArchiveError) { failure.record(error) }

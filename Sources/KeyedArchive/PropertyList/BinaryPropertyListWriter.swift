@@ -267,7 +267,7 @@ struct BinaryPropertyListWriter: ~Copyable {
         appendSections()
         let table = bytes.count
         let offsetWidth = Self.width(of: UInt64(table))
-        // A container that was given up stands for object 0.
+        // A container that was abandoned stands for object 0.
         let first = offsets[0]
         let starts = sectionStarts.start
         bytes.append(bigEndian: offsets, width: offsetWidth) {

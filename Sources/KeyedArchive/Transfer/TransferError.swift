@@ -19,7 +19,7 @@ public struct TransferError: Error, Sendable {
         public static let limitExceeded = Code(base: .limitExceeded)
         /// The stream ends inside of a frame.
         public static let truncated = Code(base: .truncated)
-        /// The other side is gone: it does not read any more, or the stream ends between two messages and the other
+        /// The other side is gone: it does not read any longer, or the stream ends between two messages and the other
         /// side did not say that it had finished.
         public static let disconnected = Code(base: .disconnected)
         /// A whole message arrived that is no sound archive of an expected value; ``TransferError/cause`` says why.

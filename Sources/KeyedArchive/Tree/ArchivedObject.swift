@@ -16,7 +16,7 @@ import Foundation
 ///
 /// One object of the archive is one `ArchivedObject`, however often it is referred to, and objects may refer to
 /// each other in circles. Such a circle keeps itself alive: empty the ``fields`` of one of its objects when it is
-/// not needed any more.
+/// not needed any longer.
 public final class ArchivedObject: NSObject {
     /// The value of a field. A reference is the object that is referred to, as
     /// ``KeyedUnarchiver/decodeObject(forKey:)`` gives it; `nil` for nil.

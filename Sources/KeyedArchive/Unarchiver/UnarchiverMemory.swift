@@ -29,7 +29,7 @@ final class UnarchiverMemory: @unchecked Sendable {
         archive.withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }
     }
 
-    /// The archive in this memory. It must not be used any more when the memory is given back.
+    /// The archive in this memory. It must not be used any longer when the memory is given back.
     func open() throws(ArchiveError) -> OpenedArchive { try ArchiveSource.open(ArchiveBytes(borrowing: bytes)) }
 
     /// As ``open()``, of an archive of a Codable type.

@@ -324,7 +324,7 @@ extension ModelEngine {
 
     /// Renews a model that the server has called unchanged.
     ///
-    /// - Returns: `nil` if the model that was asked about is not there any more.
+    /// - Returns: `nil` if the model that was asked about is not there any longer.
     private nonisolated(nonsending) func renew<Model: CachedModel>(
         _ table: ModelTable<Model>,
         _ key: String,

@@ -62,7 +62,7 @@ extension ModelEngine {
     }
 
     /// Applies merges in one step. Nothing suspends between the look whether the cache has ended and the change, so that
-    /// an ended cache changes nothing any more.
+    /// an ended cache changes nothing any longer.
     func apply(_ merges: [PreparedMerge]) throws(ModelCacheError) -> [MergedGroup] {
         try checkUsable()
         return steps.change { merges.map { $0() } }

@@ -102,7 +102,7 @@ extension ModelEngine {
         return isAppended.isSet ? .appended : .elsewhere
     }
 
-    /// Makes a list stale whose cursor the server does not take any more.
+    /// Makes a list stale whose cursor the server does not take any longer.
     ///
     /// - Parameter isCurrent: whether the list still ends where the server was asked.
     /// - Throws: `.cursorRefused`, if it does.
@@ -134,7 +134,7 @@ extension ModelEngine {
 /// The outcome of loading the page after the last element.
 private enum NextPage<Element: CachedModel>: Sendable {
     case appended
-    /// The list does not end any more where the page begins, or was invalidated since the page was asked for.
+    /// The list does not end any longer where the page begins, or was invalidated since the page was asked for.
     case elsewhere
     /// The server forbids to keep it.
     case notKept(Page<Element>)

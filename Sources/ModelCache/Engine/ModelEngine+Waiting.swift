@@ -49,7 +49,7 @@ private final class LimitedWait<Output: Sendable>: Sendable {
     typealias End = Result<Output, any Error>
 
     private struct State {
-        /// Whether no task waits for the result any more.
+        /// Whether no task waits for the result any longer.
         var isLeft = false
         /// Whether the result is there.
         var isEnded = false

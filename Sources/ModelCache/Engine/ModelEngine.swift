@@ -45,10 +45,10 @@ final class ModelEngine: Sendable {
         if isEnded { throw ModelCacheError.ended }
     }
 
-    /// Whether nothing may be written any more, waiting entries included.
+    /// Whether nothing may be written any longer, waiting entries included.
     var isErased: Bool { phase.load(ordering: .sequentiallyConsistent) == .erased }
 
-    /// Lets nothing go on, and has nothing written any more.
+    /// Lets nothing go on, and has nothing written any longer.
     func erase() {
         phase.store(.erased, ordering: .sequentiallyConsistent)
         end()

@@ -36,7 +36,7 @@ public struct StaleReason: Sendable, Hashable, CustomStringConvertible {
     public static let incomplete = StaleReason(base: .incomplete)
     /// It was loaded with other request headers, and the answer depends on them (`Vary`).
     public static let otherVariant = StaleReason(base: .otherVariant)
-    /// Elements of a list are not stored any more.
+    /// Elements of a list are not stored any longer.
     public static let holes = StaleReason(base: .holes)
     /// The server refused the cursor of a page of the list.
     public static let cursorRefused = StaleReason(base: .cursorRefused)

@@ -18,7 +18,7 @@ public struct ModelSnapshot<Model: CachedModel>: Sendable, Equatable {
 public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     /// The elements that are stored, in the list's order.
     public let elements: [List.Element]
-    /// The identities of elements that are not stored any more.
+    /// The identities of elements that are not stored any longer.
     public let holes: [List.Element.ID]
     /// Whether the server has more elements after the last one; `false` after a page that it forbids to keep
     /// (`no-store`): there is no place then from which to go on, of which `onFailure` is told.

@@ -33,7 +33,7 @@ struct JSONShapes {
 
     /// The shape with one more name.
     ///
-    /// - Parameter position: behind the name's opening quote; is moved behind the closing one.
+    /// - Parameter position: after the name's opening quote; is moved after the closing one.
     /// - Throws: if the name is not plain ASCII, if the object has it already, or if there are too many.
     mutating func longer(
         _ shape: Int,

@@ -19,7 +19,7 @@ final class RecentChanges: Sendable {
     private struct State {
         /// In the order of their revisions, since the turns of merges make them.
         var entries: [Entry] = []
-        /// The revision of the last change that is not kept any more.
+        /// The revision of the last change that is not kept any longer.
         var floor = Revision.none
     }
 
@@ -39,7 +39,7 @@ final class RecentChanges: Sendable {
 
     /// The changes of a list since `revision`, in their order, and the revision of the last one.
     ///
-    /// - Returns: `nil` if one of them may not be kept any more: no answer of `revision` is to be stored.
+    /// - Returns: `nil` if one of them may not be kept any longer: no answer of `revision` is to be stored.
     func changes(of key: String, since revision: Revision) -> (changes: [Change], last: Revision?)? {
         state.withLock { state in
             if revision < state.floor { return nil }

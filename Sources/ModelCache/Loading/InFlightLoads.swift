@@ -75,7 +75,7 @@ final class InFlightLoads: Sendable {
                     return try await body()
                 } catch {
                     let failure = LoadFailure(error)
-                    // A load that was given up fails by its cancellation alone.
+                    // A load that was abandoned fails by its cancellation alone.
                     if !Task.isCancelled { onFailure(failure) }
                     throw failure
                 }

@@ -23,7 +23,7 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     /// It stays the same when the Swift type is renamed, and must differ from that of every other model.
     static var modelName: String { get }
 
-    /// The version of the type's fields; 1 by default. Raise it where an older model cannot be decoded any more, or
+    /// The version of the type's fields; 1 by default. Raise it where an older model cannot be decoded any longer, or
     /// would be decoded to something else; also where a field is added that stored models should get, an optional one
     /// too: otherwise they lack it for as long as the server calls them unchanged (304).
     static var schemaVersion: Int { get }

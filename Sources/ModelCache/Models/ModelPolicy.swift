@@ -2,7 +2,7 @@ import TypedCache
 
 /// How long the models of a type are fresh and kept, and how much room they may take.
 ///
-/// Freshness says when a model is loaded again, `keep` when it is given up: a stale model is still shown, offline say.
+/// Freshness says when a model is loaded again, `keep` when it is removed: a stale model is still shown, offline say.
 public struct ModelPolicy: Sendable, Hashable {
     /// How long a model is fresh where the answer of the server does not say; zero or less: stale at once.
     public var fresh: Duration

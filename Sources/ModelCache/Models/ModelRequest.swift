@@ -6,7 +6,7 @@ public struct ModelRequest: Sendable, Hashable {
     public var method: String
     /// The path below the transport's base, or a whole URL.
     public var path: String
-    /// The parameters behind the path, in order, not yet escaped.
+    /// The parameters after the path, in order, not yet escaped.
     public var query: [URLQueryItem]
     /// The headers that the transport sends beside its own. Fetches whose requests have other headers wait for no load of each
     /// other: a header that is another one each time belongs into the transport.
@@ -47,7 +47,7 @@ public struct ModelRequest: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - path: as for a request without an identity.
-    ///   - id: one segment behind the path. All but ASCII letters, digits, `-`, `_`, `~` and dots is escaped, and so are dots
+    ///   - id: one segment after the path. All but ASCII letters, digits, `-`, `_`, `~` and dots is escaped, and so are dots
     ///     where it has nothing else: no identity makes another path or a query. Refuse `.` and `..` where identities come
     ///     from users: some clients and servers take these for directories although they are escaped.
     ///   - more: segments after that, escaped as well.

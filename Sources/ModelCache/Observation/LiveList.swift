@@ -39,7 +39,7 @@ public final class LiveList<List: ModelList>: Observable {
     public var snapshot: ListSnapshot<List>? { state.snapshot }
     /// The elements that are stored, in the list's order.
     public var elements: [List.Element] { state.snapshot?.elements ?? [] }
-    /// The identities of elements that are not stored any more.
+    /// The identities of elements that are not stored any longer.
     public var holes: [List.Element.ID] { state.snapshot?.holes ?? [] }
     /// Whether the server has more elements after the last one.
     public var hasMore: Bool { state.snapshot?.hasMore ?? false }
@@ -49,7 +49,7 @@ public final class LiveList<List: ModelList>: Observable {
     public var isLoading: Bool { state.isLoading }
     /// The failure of the last load of this object; `nil` from the next one's beginning on.
     public var error: ModelCacheError? { state.error }
-    /// Whether the cache was closed or erased: nothing changes any more.
+    /// Whether the cache was closed or erased: nothing changes any longer.
     public var isEnded: Bool { state.isEnded }
 
     /// Fetches the list, and returns when it shows, or that has failed.

@@ -44,7 +44,7 @@ public final class LiveModel<Model: CachedModel>: Observable {
     public var isLoading: Bool { state.isLoading }
     /// The failure of the last load of this object; `nil` from the next one's beginning on.
     public var error: ModelCacheError? { state.error }
-    /// Whether the cache was closed or erased: nothing changes any more.
+    /// Whether the cache was closed or erased: nothing changes any longer.
     public var isEnded: Bool { state.isEnded }
 
     /// Fetches the model, and returns when it shows, or has failed.

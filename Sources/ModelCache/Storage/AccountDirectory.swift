@@ -99,7 +99,7 @@ struct AccountDirectory: Sendable {
         return failure
     }
 
-    /// Takes the account away: it has no name any more at once, and then no files. Blocks on disk I/O.
+    /// Takes the account away: it has no name any longer at once, and then no files. Blocks on disk I/O.
     ///
     /// - Throws: `.storage`. If the account still has its name then, nothing is changed.
     func erase() throws(ModelCacheError) {

@@ -14,7 +14,7 @@ final class EncodingState {
     @inline(__always)
     func append(_ node: Node) throws(PropertyListError) -> Int { try builder.append(node) }
 
-    /// Whether the table was given away: an encoder that a value has kept changes nothing any more.
+    /// Whether the table was given away: an encoder that a value has kept changes nothing any longer.
     @exclusivity(unchecked) private(set) var isOver = false
 
     /// The containers that values asked for by their keys, by the places of the dictionaries that they are in.

@@ -56,10 +56,10 @@ struct ClusterTracking {
         return former?.mark == nil ? [] : lost("The connection to \(node) was replaced.")
     }
 
-    /// The connection to a node was given up.
+    /// The connection to a node was closed.
     mutating func disconnect(_ node: RedisEndpoint, _ connection: Int) -> [TrackingEvent] {
         guard nodes[node]?.connection == connection else { return [] }
-        return nodes.removeValue(forKey: node)?.mark == nil ? [] : lost("The connection to \(node) was given up.")
+        return nodes.removeValue(forKey: node)?.mark == nil ? [] : lost("The connection to \(node) was closed.")
     }
 
     /// Takes the masters of a new topology.

@@ -375,7 +375,7 @@ final class RedisChannel: @unchecked Sendable {
     /// Ends the connection if it is open; the next attempt to connect follows.
     func giveUp(_ reason: String) {
         if case .open = phase {
-            fail(RedisError(.connectionLost, "The connection to \(parts.name) was given up: \(reason)."))
+            fail(RedisError(.connectionLost, "The connection to \(parts.name) was closed: \(reason)."))
         }
     }
 

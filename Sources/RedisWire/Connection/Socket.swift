@@ -155,7 +155,7 @@ struct Socket {
     func close() { _ = Foundation.close(descriptor) }
 
     /// Closes a connected socket, and has the system throw away the bytes that the other side has not got yet. Otherwise
-    /// it would send them for as long as it takes, and a command that was given up could overtake later ones of another
+    /// it would send them for as long as it takes, and an abandoned command could overtake later ones of another
     /// connection.
     func abort() {
         var option = linger(l_onoff: 1, l_linger: 0)

@@ -38,7 +38,7 @@ package struct RedisTimeouts: Sendable, Equatable {
     package var connect: Duration = .seconds(1)
     /// Until a caller is told that there is no answer. The connection stays and drops the answer when it comes.
     package var soft: Duration = .seconds(1)
-    /// Until a connection that owes an answer is given up, with all commands on it. At least ``soft``.
+    /// Until a connection that owes an answer is closed, with all commands on it. At least ``soft``.
     package var hard: Duration = .seconds(5)
     /// How long a caller reads its answer by itself before it sleeps, where the last answers have come in that time; zero
     /// for never. Longer than an answer takes on one machine, and shorter than most networks.

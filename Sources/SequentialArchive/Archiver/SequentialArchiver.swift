@@ -24,7 +24,7 @@ public final class SequentialArchiver: NSCoder {
     @exclusivity(unchecked) var writer: StreamWriter
     @exclusivity(unchecked) var graph = WrittenGraph()
     @exclusivity(unchecked) private var failure = FirstError()
-    /// Whether an error was recorded: from then on nothing is coded any more. Asked for with every value.
+    /// Whether an error was recorded: from then on nothing is coded any longer. Asked for with every value.
     @exclusivity(unchecked) private(set) var hasFailed = false
     @exclusivity(unchecked) private var nesting = NestingLimit(levels: NestingLimit.levels)
     @exclusivity(unchecked) private var handlers: [ObjectIdentifier: ObjectHandler] = [:]

@@ -23,7 +23,7 @@ public final class SequentialUnarchiver: NSCoder {
     // Unchecked exclusivity: an unarchiver is used from one thread, and nothing calls out to a user's code while it
     // changes one of these.
     @exclusivity(unchecked) private var failure = FirstError()
-    /// Whether an error was recorded: from then on nothing is coded any more. Asked for with every value.
+    /// Whether an error was recorded: from then on nothing is coded any longer. Asked for with every value.
     @exclusivity(unchecked) private(set) var hasFailed = false
     @exclusivity(unchecked) var nesting: NestingLimit
     @exclusivity(unchecked) var entries: [StreamEntry] = []
@@ -157,7 +157,7 @@ public final class SequentialUnarchiver: NSCoder {
         record(error as? ArchiveError ?? ArchiveError(.decodingFailed, "\(error)", cause: error))
     }
 
-    /// The first error, or `nil`. From then on nothing is decoded any more.
+    /// The first error, or `nil`. From then on nothing is decoded any longer.
     public override var error: (any Error)? { failure.error }
 
     /// `false`: a class that knows both ways decodes without keys here.

@@ -107,7 +107,7 @@ extension EntryCall {
 
     /// Takes the answers to the last commands and to the commands that followed them.
     ///
-    /// - Returns: the next step, whose commands are complete; `.again` also if the generation is not current any more.
+    /// - Returns: the next step, whose commands are complete; `.again` also if the generation is not current any longer.
     fileprivate mutating func step(
         after answers: [RedisValue],
         in generation: Generation,
@@ -165,7 +165,7 @@ struct Insisting<Call: EntryCall>: EngineCall {
     private mutating func begin(_ view: SharedView) throws(StoreError) -> EngineStep<Call.Outcome> {
         attempts += 1
         if attempts > Self.mostAttempts {
-            let reason = "others changed it, or removed all entries, \(Self.mostAttempts) times meanwhile"
+            let reason = "others changed it, or removed all entries, \(Self.mostAttempts) times during the call"
             throw StoreError(.unreachable, action: action, reason: reason)
         }
         if let known = view.generation { return try begin(view, in: known) }
@@ -196,7 +196,7 @@ struct Insisting<Call: EntryCall>: EngineCall {
     }
 }
 
-/// Makes a call about entries of one generation; its outcome is `nil` if that is not current any more: then the commands
+/// Makes a call about entries of one generation; its outcome is `nil` if that is not current any longer: then the commands
 /// have changed no entry that counts.
 struct Once<Call: EntryCall>: EngineCall {
     private var call: Call

@@ -12,7 +12,7 @@ struct EngineView: Sendable {
     /// The copies of a change that are waited for.
     let replicas: SharedSettings.Replicas
     private var echoes = OwnEchoes()
-    /// Grows whenever any entry may have been changed: copies that were verified before are not any more.
+    /// Grows whenever any entry may have been changed: copies that were verified before are not any longer.
     private(set) var epoch: UInt64 = 0
 
     init(_ names: EntryNames, window: Duration) { self.init(names, .heard(window: window)) }
@@ -32,7 +32,7 @@ struct EngineView: Sendable {
         self.generation = generation
     }
 
-    /// A generation is not the current one any more.
+    /// A generation is not the current one any longer.
     mutating func forget(_ generation: Generation) {
         if self.generation == generation { self.generation = nil }
         epoch += 1
@@ -46,7 +46,7 @@ struct EngineView: Sendable {
         near.changeAll()
     }
 
-    /// Nothing that is kept near may be used any more.
+    /// Nothing that is kept near may be used any longer.
     mutating func changeAll() {
         epoch += 1
         near.changeAll()
@@ -227,7 +227,7 @@ final class SharedView: Sendable {
 
     /// The answers to commands that were about entries of a generation, without that to ``askGeneration``.
     ///
-    /// - Returns: `nil` if the generation is not current any more.
+    /// - Returns: `nil` if the generation is not current any longer.
     func confirmed(
         _ answers: [RedisValue],
         in generation: Generation,

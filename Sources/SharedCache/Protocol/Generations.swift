@@ -12,7 +12,7 @@ struct FindGeneration: EngineCall {
     private var wasSet = false
 
     /// - Parameters:
-    ///   - asksAnyway: also if a generation is known, which may not be the current one any more: no command follows by which
+    ///   - asksAnyway: also if a generation is known, which may not be the current one any longer: no command follows by which
     ///     that would come out.
     ///   - mayBegin: whether one begins if there is none; otherwise the outcome is `nil` then.
     init(action: String, asksAnyway: Bool = false, mayBegin: Bool = true) {

@@ -29,7 +29,7 @@ struct NearCopies: Sendable {
     private var traffic: [KeyDigest: Traffic] = [:]
     /// Keys with changes that were heard of, and copies that are yet to be removed: how many removals are under way.
     private var pending: [KeyDigest: Int] = [:]
-    /// The epoch of the view of the engine: in another one, nothing is verified any more.
+    /// The epoch of the view of the engine: in another one, nothing is verified any longer.
     private var epoch: UInt64 = 0
 
     func isVerified(_ key: KeyDigest, version: UInt64) -> Bool { verified[key] == version && !isPending(key) }

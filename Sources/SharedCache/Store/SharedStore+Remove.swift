@@ -29,7 +29,7 @@ extension SharedStore {
         }
     }
 
-    /// Removes the entries that no reader finds any more.
+    /// Removes the entries that no reader finds any longer.
     private func removeFormerGenerations() throws(StoreError) {
         let action = "removing all entries"
         let names = view.names
@@ -49,7 +49,7 @@ extension SharedStore {
         }
     }
 
-    /// Removes the entries that no reader finds any more, as ``removeAll()`` does, if that was interrupted.
+    /// Removes the entries that no reader finds any longer, as ``removeAll()`` does, if that was interrupted.
     package func compact() throws(StoreError) -> Int {
         try checkUsable()
         try removeFormerGenerations()

@@ -81,7 +81,7 @@ extension TieredStore {
             removeCopy(entry.key)
             removed(entry)
         }
-        // A copy of an entry that the server has given up.
+        // A copy of an entry that the server has evicted.
         usingDisk { () throws(StoreError) in try near.removeAll(tagged: tag) { _ in } }
     }
 

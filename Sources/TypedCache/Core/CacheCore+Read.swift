@@ -215,7 +215,7 @@ extension CacheCore {
         try readForChange(key).flatMap { freshness(of: $0.information).isServable ? $0 : nil }
     }
 
-    /// Removes an entry that is of no use any more, unless it was saved over in the meantime: it must not come back from
+    /// Removes an entry that is of no use any longer, unless it was saved over in the meantime: it must not come back from
     /// memory or disk when the clock is set back.
     ///
     /// - Parameter start: the beginning of the read that has found it, and that goes on.

@@ -148,7 +148,7 @@ extension CacheCore {
         return count
     }
 
-    /// Removes every entry that is of no use any more. Blocks on disk I/O.
+    /// Removes every entry that is of no use any longer. Blocks on disk I/O.
     @discardableResult
     func removeExpired() throws(CacheError) -> Int {
         // First: in a forked process, the calls below would wait for threads that do not exist there.

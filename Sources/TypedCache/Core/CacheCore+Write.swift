@@ -229,7 +229,7 @@ extension CacheCore {
 
     /// Begins to change a key's entry; memory loses the entry that it had, here and in the other caches.
     ///
-    /// - Returns: `nil` if the loaded value is not wanted any more.
+    /// - Returns: `nil` if the loaded value is not wanted any longer.
     private func beginWrite(_ key: EntryKey, tags: [String], _ rule: WriteRule) -> WriteTicket? {
         guard case .ifUnchanged(let load, _) = rule else { return beginWrite(key) }
         guard let begun = memory.withLock({ $0.beginWrite(key, after: load, tags: tags) }) else { return nil }

@@ -117,7 +117,7 @@ final class EntryTiming: Sendable {
 
     /// Ends the move that ``use(at:)`` asked for, unless reading has moved the deadline much further in the meantime.
     ///
-    /// - Parameter entry: the entry on disk with the deadline that it has now; `nil` if it is not there any more.
+    /// - Parameter entry: the entry on disk with the deadline that it has now; `nil` if it is not there any longer.
     /// - Returns: the entry to move once more.
     func moved(_ entry: EntryInformation?) -> EntryInformation? {
         state.withLock { state in

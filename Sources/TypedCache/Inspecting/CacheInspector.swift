@@ -385,7 +385,7 @@ extension CacheInspector {
     /// Removes every entry that is there when the call starts.
     package func removeAll() throws(CacheError) { try core.removeAll() }
 
-    /// Removes every entry that has expired and is in no stale window any more, and returns their number.
+    /// Removes every entry that has expired and is in no stale window any longer, and returns their number.
     package func removeExpired() throws(CacheError) -> Int { try core.removeExpired() }
 
     /// Removes every damaged entry, and returns their number.

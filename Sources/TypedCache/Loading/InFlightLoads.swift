@@ -204,10 +204,10 @@ final class InFlightLoads: Sendable {
 
     private typealias Continuation = UnsafeContinuation<LoadOutcome, Never>
 
-    /// Takes a waiter out, and gives up the producer's run if no task waits for it any more.
+    /// Takes a waiter out, and gives up the producer's run if no task waits for it any longer.
     ///
-    /// - Parameter isCancelled: whether the task that waited was cancelled: then the run does not go on by itself any more.
-    /// - Returns: the continuation of the task that waited, and the task of the run that was given up; `nil` for none.
+    /// - Parameter isCancelled: whether the task that waited was cancelled: then the run does not go on by itself any longer.
+    /// - Returns: the continuation of the task that waited, and the task of the run that was abandoned; `nil` for none.
     private static func leave(
         _ waiter: Waiter,
         _ state: inout State,
@@ -224,7 +224,7 @@ final class InFlightLoads: Sendable {
         return (continuation, giveUpIfUnwanted(load.run, &state))
     }
 
-    /// Gives up a producer's run if no task waits for it any more, unless it goes on by itself.
+    /// Gives up a producer's run if no task waits for it any longer, unless it goes on by itself.
     ///
     /// - Returns: the task to be cancelled; `nil` for none.
     private static func giveUpIfUnwanted(_ run: ProducerRun, _ state: inout State) -> Task<Void, Never>? {

@@ -72,7 +72,7 @@ extension LoadPlan {
         core.recorder.countLoadTime(elapsed)
         loads = loads.filter { late?.race.win($0) ?? true }
         if Task.isCancelled {
-            // The load was given up; another fetch may have begun it again, and has the newer value.
+            // The load was abandoned; another fetch may have begun it again, and has the newer value.
             for load in loads { await leases?[load.key.text]?.giveBack() }
             for load in loads { end(load, .failed(CancellationError())) }
             return

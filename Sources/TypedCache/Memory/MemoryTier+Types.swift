@@ -30,7 +30,7 @@ extension MemoryTier {
 
     /// The entries that left memory, to be released outside of any lock.
     struct Dropped {
-        /// Given up to make room.
+        /// Evicted to make room.
         var evicted: [MemoryEntry] = []
         /// Replaced, removed, or never kept.
         var others: [MemoryEntry] = []

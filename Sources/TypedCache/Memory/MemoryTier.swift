@@ -111,11 +111,11 @@ struct MemoryTier {
 
     mutating func beginRead(_ key: EntryKey) -> Start { traffic.begin(key, .read) }
 
-    /// Begins to load a value. An earlier load of the key saves nothing any more: its value is the older one.
+    /// Begins to load a value. An earlier load of the key saves nothing any longer: its value is the older one.
     mutating func beginLoad(_ key: EntryKey) -> Start { traffic.begin(key, .load) }
 
     /// Begins to save or remove an entry. Takes the former entry out of memory and gives it back: it must not be used
-    /// any more.
+    /// any longer.
     ///
     /// - Parameter reach: the entries that are changed.
     mutating func beginWrite(_ key: EntryKey, reach: Reach = .all) -> BegunWrite {
@@ -145,7 +145,7 @@ struct MemoryTier {
     /// Whether a removal by one of an entry's tags began since; `nil` stands for any tags.
     func isRemoved(_ tags: [String]?, since start: Start) -> Bool { traffic.isRemoved(tags, since: start) }
 
-    /// All entries with a tag are about to be removed: loads that are under way save none any more.
+    /// All entries with a tag are about to be removed: loads that are under way save none any longer.
     mutating func noteRemoval(tagged tag: String) { traffic.noteRemoval(tagged: tag) }
 
     /// Whether no write of the key began since, or was under way then, and not everything was removed; for a load and its
@@ -350,7 +350,7 @@ struct MemoryTier {
         entry.version = version
     }
 
-    /// Forgets an entry that is not the store's any more.
+    /// Forgets an entry that is not the store's any longer.
     private mutating func forget(_ doubt: Doubt) -> MemoryEntry? {
         doubtful[doubt.entry.key]?.entry === doubt.entry ? remove(forKey: doubt.entry.key) : nil
     }

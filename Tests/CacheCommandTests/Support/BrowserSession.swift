@@ -62,7 +62,7 @@ final class BrowserSession {
         for part in ["Page", "Network", "Log", "Runtime"] { try call("\(part).enable") }
     }
 
-    /// Ends the browser, which removes no file of its profile then any more.
+    /// Ends the browser, which removes no file of its profile then any longer.
     func close() throws {
         try call("Browser.close")
         process.waitUntilExit()

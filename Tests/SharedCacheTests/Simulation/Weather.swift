@@ -8,7 +8,7 @@ struct Weather {
         /// Heartbeats' answers that come late, and messages after them that come later.
         case slow
         /// Masters that are cut off for long, and processes that seldom ask: they find out late that a master is none
-        /// any more.
+        /// any longer.
         case partitioned
     }
 

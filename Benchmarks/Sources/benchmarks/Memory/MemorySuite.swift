@@ -94,7 +94,7 @@ struct MemorySuite: Suite {
         )
     }
 
-    /// Keys in turn, ten times as many as fit: none is there any more when it comes again.
+    /// Keys in turn, ten times as many as fit: none is there any longer when it comes again.
     private func compareEvictions(_ context: Context) throws {
         let keys = KeyRequests.uniform(seed: 3).keys
         let folder = try context.makeFolder("evictions", inMemory: true)

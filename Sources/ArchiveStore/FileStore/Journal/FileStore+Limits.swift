@@ -31,7 +31,7 @@ extension FileStore {
         }
     }
 
-    /// Evicts entries until no victim is chosen any more.
+    /// Evicts entries until no victim is chosen any longer.
     ///
     /// - Parameters:
     ///   - told: Is given each entry after its removal, without any lock held.

@@ -121,7 +121,7 @@ final class Journal: Sendable {
         }
         guard case .failure = result else { return }
         state.withLock { state in
-            // Not the record itself: it may not be true any more when it is written.
+            // Not the record itself: it may not be true any longer when it is written.
             state.ledger?.apply(record)
             postpone(JournalRecord(.changed, of: name, writer: writer), &state)
         }
@@ -229,7 +229,7 @@ final class Journal: Sendable {
                 try file.file.lock(waits: false)
             } catch {
                 guard error.isLockedByOthers else { throw error }
-                // If it was replaced just now, its lock guards nothing any more.
+                // If it was replaced just now, its lock guards nothing any longer.
                 if try !file.isCurrent(in: root) {
                     state.file = nil
                     continue

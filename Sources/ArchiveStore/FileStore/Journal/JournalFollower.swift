@@ -24,7 +24,7 @@ final class JournalFollower: Sendable {
     }
 
     /// The keys that other stores have changed since the last call, or are changing; `nil` if it only begins to follow.
-    /// Then anything may have changed, and changes under way may not be reported any more: only a look at the locks of
+    /// Then anything may have changed, and changes under way may not be reported any longer: only a look at the locks of
     /// all shards tells when they are done.
     func changes() throws(StoreError) -> ChangesByOthers? {
         let isFollowing = try state.withLock { state throws(StoreError) -> ChangesByOthers? in

@@ -3,7 +3,7 @@
 /// A list only says where to look; the entry that is found there decides. So a process that is killed at any instant
 /// may leave a name too many, never one too few: a name is appended before its entry has its file, and a list is
 /// deleted after all of its names were looked at. The list has another name by then, so that no process appends to it
-/// any more.
+/// any longer.
 ///
 ///     <name>             a list
 ///     <name>.<16 hex>    one that a process is working on, or was when killed

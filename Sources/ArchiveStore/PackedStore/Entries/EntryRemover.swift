@@ -59,7 +59,7 @@ final class EntryRemover: Sendable {
             }
             guard isChosen(reader.information(found, key: key.string)) else { return (false, nil) }
             if try !remove(found.record.key, digest, from: &state, evictions: &evictions) {
-                // Given up to make room for the removal, the entry counts as removed, not evicted.
+                // Evicted to make room for the removal, the entry counts as removed, not evicted.
                 evictions.evicted.removeAll { $0.key == key.string }
             }
             return (true, tail.end)

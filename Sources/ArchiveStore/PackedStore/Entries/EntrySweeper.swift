@@ -95,7 +95,7 @@ final class EntrySweeper: Sendable {
     ) throws(StoreError) {
         var failure: StoreError?
         var gone: [(key: StoreKey, digest: KeyDigest)] = []
-        // A call that is repeated finds no entries any more for the removals that may be lost.
+        // A call that is repeated finds no entries any longer for the removals that may be lost.
         do throws(StoreError) { try remover.appendOwedRemovals(&gone) } catch { failure = error }
         for part in 0..<PackedIndex.partCount {
             var candidates: [IndexSlot] = []

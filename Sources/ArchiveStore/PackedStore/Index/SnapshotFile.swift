@@ -47,7 +47,7 @@ struct SnapshotFile: Sendable {
         StoreError(SystemError(number: ESTALE), path: path, action: "writing the index")
     }
 
-    /// Removes a snapshot that no process begins with any more: the segment of its position was dropped, or its head
+    /// Removes a snapshot that no process begins with any longer: the segment of its position was dropped, or its head
     /// is damaged. In stores without limits, entries need its room.
     func removeIfUseless(firstLiveSegment: UInt32) throws(StoreError) {
         if isLimited { return }

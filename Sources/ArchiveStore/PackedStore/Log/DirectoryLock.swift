@@ -37,7 +37,7 @@ final class DirectoryLock: Sendable {
         }
     }
 
-    /// Releases the directory and its lock; the log is not changed any more.
+    /// Releases the directory and its lock; the log is not changed any longer.
     func close() {
         // In a forked process the lock is the parent's, and a thread that is not there may hold this object's lock.
         guard StoreUsage.hasQueues else { return }

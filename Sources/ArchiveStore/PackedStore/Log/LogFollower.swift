@@ -54,7 +54,7 @@ struct LogFollower: Sendable {
         while true {
             guard let current = tail.current else {
                 guard let first = try segments.latestNumbers()?.first else { return }
-                // Given up just now: there are other segments.
+                // Dropped just now: there are other segments.
                 guard let segment = try segments.segment(first) else { continue }
                 raiseFirstLiveSegment(to: first, of: &log)
                 tail.set(segment, end: segment.headerByteCount ?? 0)
@@ -67,7 +67,7 @@ struct LogFollower: Sendable {
                 try advance(from: current, to: next, in: &log)
                 continue
             }
-            // The successor first: once there is one, the segment does not change any more.
+            // The successor first: once there is one, the segment does not change any longer.
             let mayHaveEnded = isOpening || uncleanByteCount != nil
             let next = mayHaveEnded ? try successor(of: current.segment) : nil
             let size = try segments.byteCount(of: current.segment)

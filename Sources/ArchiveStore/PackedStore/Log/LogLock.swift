@@ -19,7 +19,7 @@ final class LogLock: Sendable {
         self.state = RankedMutex(state, rank: PackedLocks.writer)
     }
 
-    /// Gives the directory's lock back; the log is not changed any more.
+    /// Gives the directory's lock back; the log is not changed any longer.
     func close() { directory.close() }
 
     // MARK: Locks

@@ -31,7 +31,7 @@ struct SegmentScanner {
         self.end = min(end, Int(UInt32.max))
     }
 
-    /// The next record, or the damaged bytes before it; `nil` if there is no record any more.
+    /// The next record, or the damaged bytes before it; `nil` if there is no record any longer.
     mutating func next() throws(SystemError) -> Step? {
         while offset < end, let record = try record(at: offset) {
             guard offset + record.byteCount <= end else { return nil }

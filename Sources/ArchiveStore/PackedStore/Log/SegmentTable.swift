@@ -263,7 +263,7 @@ final class SegmentTable: Sendable {
     }
 
     /// The dictionaries for the index, those of later segments first: of all segments from one on, and where a header cannot
-    /// be read, all that are known. Otherwise no segment needs these any more.
+    /// be read, all that are known. Otherwise no segment needs these any longer.
     func dictionaries(from first: UInt32) throws(StoreError) -> [PresetDictionary] {
         let numbers = try numbers().filter { $0 >= first }
         for number in numbers where state.withLock({ $0.identifiers[number] == nil }) {
