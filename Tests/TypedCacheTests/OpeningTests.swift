@@ -35,7 +35,7 @@ import Testing
         let url = try #require(URL(string: text))
         let error = #expect(throws: CacheError.self) { try Cache<City>(name: "cities", directory: url) }
         #expect(error?.code == .invalidDirectory)
-        #expect(error?.description.contains("\(text) is no URL of a file") == true)
+        #expect(error?.description.contains("\(text) is not a file URL") == true)
     }
 
     #if !canImport(Darwin)

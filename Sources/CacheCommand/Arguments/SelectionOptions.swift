@@ -19,14 +19,14 @@ struct SelectionOptions: OptionGroup {
     @Option(
         "older-than",
         value: "TIME",
-        help: "Only entries that were stored longer ago, for instance 12h or 30d",
+        help: "Only entries older than this, for instance 12h or 30d",
         parse: { text throws(InvalidValue) in try TimeToLive(parsing: text) }
     )
     var age: TimeToLive?
     @Option(
         "larger-than",
         value: "SIZE",
-        help: "Only entries that take more on disk, for instance 64K",
+        help: "Only entries larger than this on disk, for instance 64K",
         parse: SizeLimit.ofSelection
     )
     var size: SizeLimit?

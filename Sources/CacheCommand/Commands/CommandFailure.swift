@@ -136,7 +136,7 @@ struct CommandFailureMessage: CustomStringConvertible {
         case .unwritable(let path, let number):
             "\(EscapedText(path)) cannot be written: \(SystemMessage(number))"
         case .irregular(let path):
-            "\(EscapedText(path)) is no regular file, and stays as it is; give -o PATH"
+            "\(EscapedText(path)) is not a regular file and was not replaced; use -o PATH"
         case .entryFile(let path):
             "\(EscapedText(path)) is an entry of a cache, and stays as it is; give -o PATH"
         case .otherLayout(let cache, let layout):

@@ -34,7 +34,7 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     /// The request for one model.
     static func request(for id: ID) -> ModelRequest
 
-    /// The request for several models at once; `nil`, the default: there is none, and each is requested by itself.
+    /// The request that loads several models. `nil`, the default, loads each with a request of its own.
     ///
     /// - Parameter ids: one to ``batchLimit`` of them.
     static func request(for ids: [ID]) -> ModelRequest?

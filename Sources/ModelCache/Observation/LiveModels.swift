@@ -34,7 +34,7 @@ public final class LiveModels<Model: CachedModel>: Observable {
     /// A model; `nil` where it is not stored.
     public subscript(id: Model.ID) -> Model? { state.snapshot[id]?.value }
 
-    /// Fetches the models that are missing or stale, and returns when they show, or that has failed.
+    /// Loads missing and stale models, and returns when they are shown or loading has failed.
     ///
     /// - Parameter mode: how stale models are used.
     public func load(_ mode: FetchMode = .automatic) async {

@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// All methods are called on the thread that does the work, without a lock held, and hold it up as long as they take;
-/// hits in memory included. An observer must not use the cache that it observes.
+/// All methods are called on the thread that does the work, with no lock held: return quickly. That holds for hits in
+/// memory, too. An observer must not use the cache that it observes.
 public protocol CacheObserver: Sendable {
     /// The events that ``cache(_:did:)`` is called for; ``ObservedEvents/all`` by default. Asked once, when a cache is opened.
     var observedEvents: ObservedEvents { get }

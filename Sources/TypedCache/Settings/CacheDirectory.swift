@@ -74,7 +74,7 @@ package enum CacheDirectory {
         guard root.isFileURL else {
             throw CacheError(
                 .invalidDirectory,
-                "\(root.absoluteString) is no URL of a file, as URL(fileURLWithPath:) makes them"
+                "\(root.absoluteString) is not a file URL; use URL(fileURLWithPath:)"
             )
         }
         let own = root.appending(path: name, directoryHint: .isDirectory)

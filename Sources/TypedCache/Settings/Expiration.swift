@@ -28,26 +28,26 @@ public struct Expiration: Sendable, Hashable {
     /// The entry never expires.
     public static let never = Expiration(.never)
 
-    /// The entry expires this long after it was saved; at once, if that is zero or less. Reading does not move that.
+    /// The entry expires this long after it was saved (at once if that is zero or less). Reading does not extend it.
     public static func after(_ duration: Duration) -> Expiration { Expiration(.after(duration)) }
 
-    /// The entry expires `seconds` after it was saved; at once, if that is zero or less. Reading does not move that.
+    /// The entry expires `seconds` after it was saved (at once if that is zero or less). Reading does not extend it.
     public static func after(seconds: Int) -> Expiration { .after(.seconds(seconds)) }
 
-    /// The entry expires `minutes` after it was saved; at once, if that is zero or less. Reading does not move that.
+    /// The entry expires `minutes` after it was saved (at once if that is zero or less). Reading does not extend it.
     public static func after(minutes: Int) -> Expiration { .after(duration(of: minutes, times: 60)) }
 
-    /// The entry expires `hours` after it was saved; at once, if that is zero or less. Reading does not move that.
+    /// The entry expires `hours` after it was saved (at once if that is zero or less). Reading does not extend it.
     public static func after(hours: Int) -> Expiration { .after(duration(of: hours, times: 3_600)) }
 
-    /// The entry expires `days` of 24 hours after it was saved; at once, if that is zero or less. Reading does not move
-    /// that.
+    /// The entry expires `days` of 24 hours after it was saved (at once if that is zero or less). Reading does not extend
+    /// it.
     public static func after(days: Int) -> Expiration { .after(duration(of: days, times: 86_400)) }
 
-    /// The entry expires at this moment; at once, if that has passed. Reading does not move that.
+    /// The entry expires at this moment (at once if that has passed). Reading does not extend it.
     public static func at(_ date: Date) -> Expiration { Expiration(.at(date)) }
 
-    /// The entry expires when it was neither saved nor fetched for so long; at once, if that is zero or less.
+    /// The entry expires when it was neither saved nor fetched for so long (at once if that is zero or less).
     ///
     /// In memory that is exact. On disk, the time of the last reading may be known by an eighth of the duration too
     /// early, so that many readings write little.

@@ -161,7 +161,7 @@ import Testing
         )
         #expect(outcome.status == 1 && kind(pipe) == S_IFIFO)
         #expect(
-            outcome.output == "typed-cache: \(pipe) is no regular file, and stays as it is; give -o PATH\n",
+            outcome.output == "typed-cache: \(pipe) is not a regular file and was not replaced; use -o PATH\n",
             "\(outcome.output)"
         )
     }

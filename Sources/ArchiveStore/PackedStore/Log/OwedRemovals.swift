@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Removals of entries that are gone here, and that a failed wait for the device may have lost. Kept by the store, so that they
-/// outlive a log that is opened again.
+/// Removals that this process has appended, but that a failed wait for the device may have lost. Owned by the store, because
+/// its log may be reopened.
 final class OwedRemovals: Sendable {
     private let state = RankedMutex([KeyDigest: StoreKey](), rank: PackedLocks.owedRemovals)
 
