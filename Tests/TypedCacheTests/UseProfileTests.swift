@@ -400,7 +400,7 @@ import Testing
             for _ in 0..<5 {
                 if isTogether {
                     try cache.forEachFetchedFromMemory(keys) { #expect($0 != nil) }
-                    #expect(try cache.forEachInMemory(keys) { _ in })
+                    #expect(try cache.forEachInMemory(keys, in: keys.indices) { _ in })
                 } else {
                     for text in texts + texts { #expect(try cache.fetchFromMemory(forKey: text) != nil) }
                 }
