@@ -402,7 +402,7 @@ struct SelectionCommandTests {
         #expect(list.errors.lines.count == 1 && list.errors.text.hasPrefix("typed-cache: small: "))
         #expect(list.errors.text.contains(format), "\(list.errors.text)")
         let isDamaged = marker != nil
-        #expect(list.errors.text.contains("or remove the directory to begin again") == isDamaged)
+        #expect(list.errors.text.contains("or remove the directory to start empty") == isDamaged)
     }
 
     @Test("All caches are listed, however many there are")
