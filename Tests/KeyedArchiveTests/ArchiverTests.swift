@@ -325,7 +325,7 @@ import Testing
     /// On a stack that is long enough for a debug build, whose frames are several times as large: the levels are the limit.
     @Test func whatNestsAsDeepAsItMayComesBack() throws {
         let outcome = Mutex<Result<Int, any Error>?>(nil)
-        withStack(kibibytes: 2_048) {
+        withStack(kibibytes: 32_768) {
             let result = Result {
                 let deepest = try #require(
                     (480...520).last { depth in
