@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// The one thing that a store has open at its path, such as a log: reopened when it is gone from there, closed for as
-/// long as nobody uses it where descriptors are short, and given to no caller once the store is closed.
+/// long as no call uses it where descriptors are short, and given to no caller once the store is closed.
 final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
     /// `nil` while it is suspended, and once the store is closed.
     private let opened: RankedMutex<Handle?>
@@ -77,7 +77,7 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
     /// The handle, which is opened again if it was suspended.
     ///
     /// - Parameter create: whether it is made if it is missing then.
-    /// - Throws: `.closed` and `.forked`, and if it was suspended whatever opening it throws.
+    /// - Throws: `.closed` and `.forked`, and if it was suspended the errors of opening it.
     @inline(__always)
     func current(create: Bool = false) throws(StoreError) -> Handle {
         try usage.check()

@@ -47,7 +47,7 @@ static void add(const unsigned char *bytes, size_t blocks, uint32_t *s1, uint32_
 
 #else
 
-// For the compiler to make of it what the processor has.
+// A plain loop, which the compiler turns into the processor's vector instructions.
 static void add(const unsigned char *bytes, size_t blocks, uint32_t *s1, uint32_t *s2) {
     for (size_t block = 0; block < blocks; block++, bytes += BLOCK) {
         uint32_t sum = 0, weighted = 0;

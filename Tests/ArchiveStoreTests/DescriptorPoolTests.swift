@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Stores that give their descriptors back while nobody uses them.
+/// Stores that give their descriptors back while no call uses them.
 @Suite struct DescriptorPoolTests {
     enum Layout: CaseIterable { case packed, files }
 

@@ -6,7 +6,7 @@ struct ManyCaches {
     var directory: URL
     var disk: DiskSettings
     var count = 1_000
-    /// As `ulimit -n`; 256 is what a program on macOS has at first.
+    /// As `ulimit -n`; a program on macOS has 256 at first.
     var descriptorLimit: UInt64 = 256
 
     /// - Throws: if a call fails, or finds another value than the one that was saved.

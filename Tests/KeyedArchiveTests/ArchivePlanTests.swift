@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyedArchive
 
-/// A value decoded by the plan of its type is the one that is decoded without, whatever the archive holds.
+/// A value decoded by the plan of its type is the one that is decoded without, for any archive.
 @Suite struct ArchivePlanTests {
     private enum Color: String, Codable {
         case red, green

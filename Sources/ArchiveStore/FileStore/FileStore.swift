@@ -74,7 +74,7 @@ package final class FileStore: ArchiveStore {
         }
     }
 
-    /// The directory, the journal, drafts and their lock, and what one save or fetch opens.
+    /// The directory, the journal, drafts and their lock, and the files of one save or fetch.
     private static let descriptorCount = 7
 
     deinit { opened.abandon() }
@@ -106,7 +106,7 @@ package final class FileStore: ArchiveStore {
 
     /// The open directory, made if it is missing by now.
     ///
-    /// - Throws: `.closed`, `.forked`, and what opening a directory throws.
+    /// - Throws: `.closed`, `.forked`, and the errors of opening a directory.
     func current() throws(StoreError) -> StoreDirectory { try opened.current(create: true) }
 
     /// The open directory; `nil` if it was suspended, and is gone from the store's path.

@@ -8,12 +8,12 @@ protocol DescriptorHolder: AnyObject, Sendable {
     /// Whether it was used since the last call of this.
     func takeUse() -> Bool
 
-    /// Closes what is open, unless a call uses it just now; returns whether nothing is open.
+    /// Closes the open log or directory, unless a call uses it; returns whether it is closed.
     func suspend() -> Bool
 }
 
-/// The stores of a process that have their directories open: so many that half of the process's descriptors are left to
-/// others.
+/// The stores of a process that have their directories open. They have half of the process's descriptors at most, see
+/// ``DescriptorLimit``.
 ///
 /// When another store is opened and the share is taken, one that was not used lately is suspended. Its next call opens
 /// it again, which takes as long as opening a store does.
@@ -40,7 +40,7 @@ final class DescriptorPool: Sendable {
     /// About how many descriptors the stores have.
     var descriptorCount: Int { state.withLock { $0.descriptorCount } }
 
-    /// Adds a store that was opened, and suspends others that are too many then.
+    /// Adds a store that was opened, and suspends other stores if the limit is exceeded.
     func add(_ holder: any DescriptorHolder) {
         state.withLock { state in
             state.holders.append(holder)
@@ -61,7 +61,7 @@ final class DescriptorPool: Sendable {
         _ = consume former
     }
 
-    /// Suspends one store, whatever the limit; returns whether there was one that is not in use.
+    /// Suspends one store, even below the limit; returns `false` if all are in use.
     func suspendOne() -> Bool { suspendUnused(until: descriptorCount - 1, but: nil) }
 
     /// Suspends stores until they have no more than `goal` descriptors. Returns whether one was.

@@ -28,8 +28,8 @@ final class DescriptorReservation: Sendable {
     }
 }
 
-/// How the stores of a process share the descriptors that it may have, often 1,024, or only 256: half of them are for open
-/// stores, a quarter for what is kept open for speed, and a quarter is left to the rest of the program.
+/// How the stores of a process share its descriptors, often 1,024, or only 256: half are for open stores, a quarter for
+/// segments and directories that stay open for speed, and a quarter is left to the rest of the program.
 enum DescriptorLimit {
     /// For all open stores, as ``DescriptorPool`` divides them.
     static let stores = min(ofProcess / 2, 16_384)

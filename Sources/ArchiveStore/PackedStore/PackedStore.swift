@@ -98,7 +98,7 @@ package final class PackedStore: ArchiveStore {
         upkeep.start(layer) { [self] in current?.keepLimits() }
     }
 
-    /// The directory, the last segment, and what a save of a large archive and the index need.
+    /// The directory, the last segment, a draft with its lock, and the index.
     private static let descriptorCount = 4
 
     @Sendable private static func finish(_ log: PackedLog) { log.finish() }

@@ -28,7 +28,7 @@ enum ScreenEvent: Sendable, Equatable {
     /// The terminal has another size, or the process was stopped in the meantime.
     case changed
     case signal(Int32)
-    /// There is nobody at the terminal any longer.
+    /// The terminal is gone.
     case closed
 }
 

@@ -241,7 +241,7 @@ extension BinaryPropertyList {
     func isShortASCII(head: UInt64, at offset: Int) -> Bool {
         let count = Self.byteCount(ofHead: head)
         guard offset &+ 1 &+ count <= table else { return false }
-        // Its bytes from the highest on, and others after it.
+        // Its bytes from the highest on, followed by those of later objects.
         let shown = min(count, 7)
         var high = head &<< 8 & ~(.max &>> UInt64(8 &* shown))
         if count > 7 { high |= bytes.bigEndian(offset &+ 8, 8) & ~(.max &>> UInt64(8 &* (count &- 7))) }

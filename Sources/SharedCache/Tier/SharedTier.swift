@@ -56,7 +56,7 @@ public final class SharedTier: Sendable {
     ///   - settings: of which the URL's timeouts take precedence.
     ///   - credentials: gives the user and password, or token, of each new connection, for those that expire; `nil` if
     ///     the URL has them. Called once for each connection, from a thread of its own; its time counts as that of
-    ///     connecting, so keep what takes longer to get. If it throws, the server is unreachable, and it is called again
+    ///     connecting, so keep credentials that take longer to get. If it throws, the server is unreachable, and it is called again
     ///     for the next attempt to connect. Of a cluster and of sentinels' servers, all have the same.
     /// - Throws: `CacheError` with code `.invalidServer` for a URL that cannot be used, which the message explains
     ///   without the password, or that has one besides `credentials`; `.unreachable` if the process has no descriptors left; `.forked` in a process that was

@@ -14,7 +14,7 @@ struct Offer: CachedModel, Encoded {
     }
 
     static let modelName = "offer"
-    /// So much in memory that all works have what they read in it.
+    /// As much memory as all works need for their entries.
     static let policy = ModelPolicy(
         fresh: .seconds(86_400),
         memory: MemorySettings(byteLimit: .mebibytes(512)),

@@ -1,5 +1,5 @@
-/// The beginning of an archive, up to the end of its last container: what it says is said by these bytes, and by the places
-/// of the objects in them, alone.
+/// The beginning of an archive, up to the end of its last container. Every fact that is read from it depends on these
+/// bytes and on the offsets of the objects in them alone.
 ///
 /// Each `nil` is for something that is not all there.
 struct ArchiveShape {

@@ -1,4 +1,4 @@
-/// Notes what a type's `init(from:)` asks for, for a plan of archives of the same shape.
+/// Notes the requests of a type's `init(from:)`, for a plan of archives of the same shape.
 final class PlanRecorder {
     private struct Request {
         let key: String

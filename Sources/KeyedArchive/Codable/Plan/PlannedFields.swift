@@ -16,7 +16,7 @@ struct PlannedField: BitwiseCopyable {
         case uuid
         /// An array of texts.
         case texts
-        /// A value of a type that decodes itself: an object, or what stands at the target.
+        /// A value of a type that decodes itself: an object, or the value at the target.
         case own
         /// All else.
         case other
