@@ -55,11 +55,15 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
         _ open: (_ create: Bool) throws(StoreError) -> Handle
     ) throws(StoreError) -> Handle {
         var attempts = 0
+        var suspensions = 0
         while true {
             do throws(StoreError) {
                 return try open(create)
             } catch {
-                if error.isOutOfDescriptors, let pool, pool.suspendOne() { continue }
+                if error.isOutOfDescriptors, suspensions < mostSuspensions, let pool, pool.suspendOne() {
+                    suspensions += 1
+                    continue
+                }
                 attempts += 1
                 guard create, error.isMissingFile, attempts < mostAttempts else { throw error }
             }
@@ -67,6 +71,8 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
     }
 
     private static var mostAttempts: Int { 3 }
+    /// Other threads may take the descriptors that a suspended store has given back, so one is not always enough.
+    private static var mostSuspensions: Int { 64 }
 
     /// Whether the store is open, in the process that opened it.
     var isUsable: Bool { usage.isUsable }
