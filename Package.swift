@@ -10,6 +10,13 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+// The reasons for calls that Apple's App Store asks about. Elsewhere it would only make a folder beside each program.
+#if os(macOS)
+    let privacy: (resources: [Resource], exclude: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+    let privacy: (resources: [Resource], exclude: [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
+
 // A map of the package: from the bottom layer to the top; arrows point down only.
 let package = Package(
     name: "typed-cache",
@@ -94,6 +101,8 @@ let package = Package(
                 "CZlib", "CChecksum", "CDeflate", "CFiles", "Eviction",
                 .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"])),
             ],
+            exclude: privacy.exclude,
+            resources: privacy.resources,
             swiftSettings: strict
         ),
 
