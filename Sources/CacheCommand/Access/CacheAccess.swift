@@ -213,12 +213,17 @@ extension CacheAccess {
 }
 
 /// Opens the caches and archives that the command works on.
-protocol CacheBackend {
+protocol CacheBackend: Sendable {
     /// Opens a cache to look into it or to trim it; creates nothing.
     func open(_ selection: CacheSelection) throws -> any CacheAccess
 
     /// The layout of a cache that is there; `nil` if there is none, or it is on a server.
     func layout(of selection: CacheSelection) -> DiskSettings.Layout?
+
+    /// Whether a cache is there, or on a server, where that is not known.
+    ///
+    /// - Throws: `.unusableName`, `.unusableApp` if there can be no such cache.
+    func mayHave(_ selection: CacheSelection) throws -> Bool
 
     /// Opens a cache to save whole entries in it; creates it if need be.
     func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess

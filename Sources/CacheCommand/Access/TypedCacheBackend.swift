@@ -49,6 +49,10 @@ struct TypedCacheBackend: CacheBackend {
         } catch .unreadable(_, errno: ENOENT) where location == .standard {
             // No option names that place: it is there once a cache is.
             return []
+        } catch {
+            guard case .unreadable(_, errno: ENOENT) = error, case .app(let name) = location else { throw error }
+            let others = apps()
+            throw others.isEmpty ? error : .noApp(name, others: others)
         }
     }
 
@@ -63,6 +67,17 @@ struct TypedCacheBackend: CacheBackend {
         guard let root = Self.path(of: selection.location) else { return nil }
         let directory = root.appending(path: selection.name, directoryHint: .isDirectory)
         return StoreKind(directory: directory.path(percentEncoded: false)).map { $0 == .file ? .files : .packed }
+    }
+
+    func mayHave(_ selection: CacheSelection) throws -> Bool {
+        if selection.location.isShared { return true }
+        try Self.checkApp(of: selection.location)
+        do throws(CacheError) {
+            try CacheDirectory.check(name: selection.name)
+        } catch {
+            throw CommandFailure.unusableName(selection, rule: error.message)
+        }
+        return layout(of: selection) != nil
     }
 
     /// Where the caches at a location are; `nil` on a server.
@@ -136,6 +151,7 @@ struct TypedCacheBackend: CacheBackend {
                         directory: directory.path,
                         others: CacheListing.names(in: directory, atMost: MissingCache.mostOthers),
                         app: Self.appAlike(selection, directory),
+                        apps: apps(),
                         lacksDirectory: !FileManager.default.fileExists(atPath: directory.path)
                     )
                 )
@@ -176,7 +192,7 @@ struct DiskCacheAccess: CacheAccess {
 
     func trim(to size: SizeLimit, counting summary: inout TrimSummary) throws {
         summary.expiredCount = try inspector.removeExpired()
-        summary.evictedCount = try inspector.trim(toBytes: size.bytes)
+        summary.evictedCount = try inspector.trim(to: size.bytes)
     }
 
     func removeAll(mustCount: Bool) throws -> ClearSummary? {

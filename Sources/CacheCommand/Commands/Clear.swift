@@ -19,7 +19,7 @@ struct Clear: Subcommand {
     @Flag(.json) var writesJSON: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
-        if !isConfirmed, environment.confirm == nil { throw CommandFailure.unconfirmed }
+        if !isConfirmed, environment.confirm == nil { throw CommandFailure.unconfirmed(command: Self.name) }
         // Opened before the question, so that a missing cache is an error and no question.
         let cache = try environment.backend.open(self.cache.selection())
         if !isConfirmed, let confirm = environment.confirm {
@@ -29,7 +29,10 @@ struct Clear: Subcommand {
                 question =
                     "Remove all entries of the cache '\(name)', of all schemas, on \(EscapedText(place.shownURL))?"
             }
-            guard confirm(question) else { return .failure }
+            guard confirm(question) else {
+                environment.errors.report("nothing was removed")
+                return .failure
+            }
         }
         if let summary = try cache.removeAll(mustCount: writesJSON) {
             try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON)

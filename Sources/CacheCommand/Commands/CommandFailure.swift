@@ -8,13 +8,15 @@ enum CommandFailure: Error, Sendable {
     /// A signal came, for instance while a source gave nothing.
     case interrupted(signal: Int32)
     case noEntry(key: String)
-    /// Clearing the cache needs a confirmation, and there is no person to ask.
-    case unconfirmed
+    /// A command that removes entries needs a confirmation, and there is no person to ask.
+    case unconfirmed(command: String)
     case noCache(MissingCache)
     /// No cache, or no app, can have the name; the rule that it breaks, in the library's words.
     case unusableName(CacheSelection, rule: String)
     /// No app can have the name.
     case unusableApp(String, rule: String)
+    /// An app has no caches, though others have.
+    case noApp(String, others: [String])
     /// There is no such cache on a server.
     case noSharedCache(name: String, SharedPlace)
     /// A server cannot be reached, or refuses.
@@ -110,14 +112,16 @@ struct CommandFailureMessage: CustomStringConvertible {
                 + (isEscaped(key)
                     ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
                     : "see typed-cache list")
-        case .unconfirmed:
-            "clear asks first, and standard input is no terminal; give --yes to clear without asking"
+        case .unconfirmed(let command):
+            "\(command) asks first, and standard input is no terminal; give --yes to \(command) without asking"
         case .noCache(let missing):
             missing.description
         case .unusableName(let cache, let rule):
             "there can be no cache \(name(cache)); \(rule)"
         case .unusableApp(let name, let rule):
             "there can be no app \(quoted(name, limit: 80)); \(rule)"
+        case .noApp(let name, let others):
+            "there is no app \(quoted(name, limit: 80)) with caches; there are \(MissingCache.list(others))"
         case .noSharedCache(let name, let place):
             "no cache \(quoted(name)) on \(EscapedText(place.shownURL)); caches are found by the "
                 + "prefix in the URL, ?prefix=NAME, and by their names"
@@ -166,7 +170,7 @@ struct CommandFailureMessage: CustomStringConvertible {
                     : "see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))")
         case .noProfile(let cache):
             "the cache \(quoted(cache.name)) has no profile of its uses; have the program open it "
-                + "with MemorySettings(profilesUse: true), and let it run for a while"
+                + "with MemorySettings(profilesUse: true); the profile is there a minute later, or once it closes the cache"
         case .fewUses(let count, let needed):
             "the profile has \(CountText(count, "fetch", plural: "fetches")) so far, too few to tell; "
                 + "ask again after \(CountText(needed))"
@@ -207,6 +211,8 @@ struct MissingCache: Sendable, CustomStringConvertible {
     let others: [String]
     /// The name of an app that differs in case only, and has caches.
     let app: String?
+    /// The names of all apps that have caches, in order.
+    let apps: [String]
     /// Whether the directory is not there either.
     let lacksDirectory: Bool
 
@@ -226,12 +232,16 @@ struct MissingCache: Sendable, CustomStringConvertible {
             return "did you mean --cache \(ShellText(alike))?"
         }
         if let app { return "did you mean --app \(ShellText(app))?" }
-        if !others.isEmpty {
-            let names = others.prefix(Self.mostNames).map { "'\(EscapedText($0, limit: 80))'" }
-            let more = others.count > names.count ? ", …" : ""
-            return "there are \(names.joined(separator: ", "))\(more)"
+        if !others.isEmpty { return "there are \(Self.list(others))" }
+        if lacksDirectory, case .app = selection.location, !apps.isEmpty {
+            return "there are the apps \(Self.list(apps))"
         }
         if case .standard = selection.location { return "say where it is with --root or --app" }
         return lacksDirectory ? "there is no such directory" : "there are no caches"
+    }
+
+    static func list(_ names: [String]) -> String {
+        let shown = names.prefix(mostNames).map { "'\(EscapedText($0, limit: 80))'" }
+        return shown.joined(separator: ", ") + (names.count > shown.count ? ", …" : "")
     }
 }

@@ -51,7 +51,7 @@ struct Import: Subcommand {
         try storage.check(cache.selection(), in: environment.backend)
         let importer = Importer(
             folder: folder,
-            cache: isDryRun ? nil : try environment.backend.openOrCreate(cache.selection(), disk: storage.disk()),
+            cache: isDryRun ? nil : try ImportedCache(cache.selection(), storage.disk(), in: environment.backend),
             replaces: !keepsPresent,
             interruption: interruption,
             date: environment.date(),
@@ -74,11 +74,30 @@ struct Import: Subcommand {
     }
 }
 
+/// The cache that an import fills. A missing one is made for the first entry: an import without any leaves no cache.
+final class ImportedCache {
+    private var cache: (any CacheAccess)?
+    private let open: () throws -> any CacheAccess
+
+    init(_ selection: CacheSelection, _ disk: DiskSettings, in backend: any CacheBackend) throws {
+        open = { try backend.openOrCreate(selection, disk: disk) }
+        if try backend.mayHave(selection) { cache = try open() }
+    }
+
+    /// The cache, which is made if it is missing.
+    func access() throws -> any CacheAccess {
+        if let cache { return cache }
+        let made = try open()
+        cache = made
+        return made
+    }
+}
+
 /// Saves the files of a directory in a cache. Only plain files in the directory are read.
 struct Importer {
     let folder: ExchangeFolder
     /// `nil` checks only.
-    let cache: (any CacheAccess)?
+    let cache: ImportedCache?
     /// Whether an existing entry is replaced.
     let replaces: Bool
     let interruption: any Interruption
@@ -133,7 +152,7 @@ struct Importer {
                 summary.invalid += 1
                 reporter.complain(Place.line(line).complaint(rejection))
             }
-            if isFull(batch) { try save(&batch, counting: &summary, &reporter) }
+            if try isFull(batch) { try save(&batch, counting: &summary, &reporter) }
             reporter.advanced(
                 progress(summary, bytes: index.bytesConsumed, size: index.byteCount, elapsed: now() - start)
             )
@@ -163,7 +182,7 @@ struct Importer {
                 summary.invalid += 1
                 reporter.complain(Place.file(name).complaint(rejection))
             }
-            if isFull(batch) { try save(&batch, counting: &summary, &reporter) }
+            if try isFull(batch) { try save(&batch, counting: &summary, &reporter) }
             reporter.advanced(progress(summary, bytes: 0, size: nil, elapsed: now() - start))
             return true
         }
@@ -199,8 +218,9 @@ struct Importer {
 
     private static let bytesAtOnce = 4 << 20
 
-    private func isFull(_ batch: Batch) -> Bool {
-        batch.archives.count >= cache?.entriesAtOnce ?? 1 || batch.byteCount >= Self.bytesAtOnce
+    private func isFull(_ batch: Batch) throws -> Bool {
+        if batch.archives.isEmpty { return false }
+        return try batch.archives.count >= cache?.access().entriesAtOnce ?? 1 || batch.byteCount >= Self.bytesAtOnce
     }
 
     /// Adds one entry to those that are saved next.
@@ -232,10 +252,11 @@ struct Importer {
         counting summary: inout ImportSummary,
         _ reporter: inout EntryReporter
     ) throws {
+        if batch.archives.isEmpty { return }
         defer { batch = Batch() }
         var failure: CacheError?
         let results =
-            cache?.save(batch.archives, replaces: replaces)
+            try cache?.access().save(batch.archives, replaces: replaces)
             ?? batch.archives.map { new in
                 Result { () throws(CacheError) in
                     _ = try CacheInspector.checked(new.attributes)

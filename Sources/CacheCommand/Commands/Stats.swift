@@ -25,6 +25,8 @@ struct StatisticsReport: Sendable, Equatable {
     var entryCount = 0
     /// Bytes on disk, expired entries included.
     var byteCount = 0
+    /// Bytes on disk of the entries that have not expired.
+    var freshByteCount = 0
     /// Bytes of the archives before compression, those of expired entries included.
     var archiveByteCount = 0
     /// Expired entries that are not yet removed.
@@ -48,6 +50,7 @@ struct StatisticsReport: Sendable, Equatable {
             return
         }
         entryCount += 1
+        freshByteCount += entry.storedByteCount
         oldest = min(oldest ?? entry.storedAt, entry.storedAt)
         newest = max(newest ?? entry.storedAt, entry.storedAt)
     }

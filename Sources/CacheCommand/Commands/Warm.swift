@@ -5,7 +5,8 @@ struct Warm: Subcommand {
     static let name = "warm"
     static let summary = "Save records from a file or from standard input into a cache"
     static let discussion: String? =
-        "A record that cannot be taken is reported with its line and skipped; the exit code is then 1. "
+        "A record that cannot be taken, such as one of more than 64 MiB, is reported with its line and skipped; the exit "
+        + "code is then 1. Where a record cannot be saved, as on a full disk, the entry that its key had stays. "
         + "Nulls are kept: an optional reads them as nil. A whole number of more than 64 bits is refused. "
         + "Ctrl-C stops; what has been saved stays saved, and --resume goes on from there."
     static let examples = [
@@ -108,6 +109,14 @@ struct Warm: Subcommand {
         parse: ArgumentText.word(["ndjson": .ndjson, "json": .json, "csv": .csv])
     )
     var format: RecordFormat?
+    @Option(
+        "delimiter",
+        value: "CHARACTER",
+        help: "What separates the columns of CSV: one character, or tab",
+        standard: "a tab for .tsv, else a comma",
+        parse: CSVDelimiter.init(parsing:)
+    )
+    var delimiter: CSVDelimiter?
     @Flag(
         "dry-run",
         help: "Read and check every record as without it, --max-size aside, but save nothing and touch no cache"
@@ -125,6 +134,9 @@ struct Warm: Subcommand {
     var location: SourceLocation { SourceLocation(source) }
 
     func validate() throws(ArgumentError) {
+        if let format, format != .csv, delimiter != nil {
+            throw Self.failure(.conflictingOptions("--format", "--delimiter"))
+        }
         if printsKeys, writesJSON { throw Self.failure(.conflictingOptions("--print-keys", "--json")) }
         // A server has limits of its own.
         if maxSize != nil { try cache.refuseShared(beside: "--max-size", Self.self) }
@@ -142,14 +154,7 @@ struct Warm: Subcommand {
             )
         }
         try storage.check(cache.selection(), in: environment.backend)
-        let sink =
-            isDryRun
-            ? environment.backend.checkingSink(for: content)
-            : try environment.backend.sink(
-                for: cache.selection(),
-                disk: storage.disk(byteLimit: maxSize),
-                content: content
-            )
+        let sink = try sink(for: content, in: environment.backend)
         let warmer = Warmer(
             key: RecordKey(field: keyField),
             limit: limit ?? .max,
@@ -168,13 +173,21 @@ struct Warm: Subcommand {
         return try conclude(result, evicted: sink.evictedCount, environment)
     }
 
+    private func sink(for content: RecordContent, in backend: any CacheBackend) throws -> any RecordSink {
+        if isDryRun { return backend.checkingSink(for: content) }
+        let selection = try cache.selection()
+        let disk = storage.disk(byteLimit: maxSize)
+        if try backend.mayHave(selection) { return try backend.sink(for: selection, disk: disk, content: content) }
+        return DeferredSink { try backend.sink(for: selection, disk: disk, content: content) }
+    }
+
     private func openSource(
         _ environment: CommandEnvironment,
         _ interruption: any Interruption
     ) throws -> (any RecordSource, size: Int?) {
         do throws(SourceError) {
             let input = try environment.openInput(location, interruption)
-            let source = try RecordSources.open(input, at: location, format: format)
+            let source = try RecordSources.open(input, at: location, format: format, delimiter: delimiter)
             if let columns = source.columns, !columns.contains(keyField) {
                 throw SourceError.missingKeyColumn(name: keyField, columns: columns)
             }

@@ -59,7 +59,8 @@ struct LiveScreen {
     private var title: String {
         let caches = Set(rows.map { [$0.process.app ?? "", $0.process.cache] }).count
         var parts = ["typed-cache top", CountText(caches, "cache", plural: "caches").description]
-        parts.append(CountText(rows.count, "process", plural: "processes").description)
+        let processes = Set(rows.map(\.process.statistics.processIdentifier)).count
+        parts.append(CountText(processes, "process", plural: "processes").description)
         parts.append("by \(view.order.rawValue)\(view.isReversed ? ", reversed" : "")")
         if !view.filter.isEmpty, view.mode != .filtering { parts.append("/\(EscapedText(view.filter))") }
         if view.isPaused { parts.append("PAUSED") }

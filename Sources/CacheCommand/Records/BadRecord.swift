@@ -58,7 +58,7 @@ struct BadRecordMessage: CustomStringConvertible {
         case .tooLong(let limit):
             "the record is longer than \(ByteText(limit))"
         case .invalidUTF8:
-            "the record is not UTF-8 text"
+            "the record is not UTF-8 text; convert Latin-1 first: iconv -f latin1 -t utf-8 FILE | typed-cache warm -"
         case .missingElement:
             "an element of the array is missing before this comma or bracket"
         case .fieldCount(let found, let expected):

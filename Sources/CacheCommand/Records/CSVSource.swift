@@ -1,14 +1,17 @@
-/// Reads the records of comma-separated values under a header line (RFC 4180); every value is a string.
+/// Reads the records of values under a header line (RFC 4180), separated by commas or another character; every value is
+/// a string.
 ///
 /// Empty lines are no records; lines may end in LF or CR LF.
 struct CSVSource: RecordSource {
     private var reader: FrameReader<CSVScanner>
     private let limits: RecordLimits
+    private let delimiter: CSVDelimiter
     private var names: [String] = []
 
     /// Reads the header.
-    init(_ window: ByteWindow, limits: RecordLimits) throws(SourceError) {
-        reader = FrameReader(window, scanner: CSVScanner(), limit: limits.bytes)
+    init(_ window: ByteWindow, delimiter: CSVDelimiter, limits: RecordLimits) throws(SourceError) {
+        reader = FrameReader(window, scanner: CSVScanner(delimiter: delimiter), limit: limits.bytes)
+        self.delimiter = delimiter
         self.limits = limits
         try readHeader()
     }
@@ -67,7 +70,7 @@ struct CSVSource: RecordSource {
     private func fields(of frame: Frame) throws(BadRecordReason) -> [String] {
         if frame.isTooLong { throw .tooLong(limit: limits.bytes) }
         let record = reader.window.bytes[frame.range]
-        return try CSVParser.fields(record.span, limit: limits.values)
+        return try CSVParser(delimiter: delimiter).fields(record.span, limit: limits.values)
     }
 }
 
@@ -83,8 +86,12 @@ struct CSVScanner: FrameScanner {
         case behindQuote
     }
 
+    private let delimiter: UInt8
     private var place = Place.fieldStart
     private(set) var lineFeeds = 0
+
+    init(delimiter: CSVDelimiter) { self.delimiter = delimiter.byte }
+
     var leadingLineFeeds: Int { 0 }
 
     mutating func begin() {
@@ -112,7 +119,7 @@ struct CSVScanner: FrameScanner {
         case (.quoted, UInt8(ascii: "\"")): place = .behindQuote
         case (.quoted, _): break
         case (.fieldStart, UInt8(ascii: "\"")), (.behindQuote, UInt8(ascii: "\"")): place = .quoted
-        case (_, UInt8(ascii: ",")): place = .fieldStart
+        case (_, delimiter): place = .fieldStart
         default: place = .unquoted
         }
     }
@@ -120,10 +127,14 @@ struct CSVScanner: FrameScanner {
 
 /// Cuts one CSV record into its fields (RFC 4180).
 struct CSVParser {
+    private let delimiter: UInt8
+
+    init(delimiter: CSVDelimiter) { self.delimiter = delimiter.byte }
+
     /// Returns the fields of `bytes`, a record without its line feed.
     ///
     /// - Parameter limit: how many fields there may be at most.
-    static func fields(_ bytes: Span<UInt8>, limit: Int) throws(BadRecordReason) -> [String] {
+    func fields(_ bytes: Span<UInt8>, limit: Int) throws(BadRecordReason) -> [String] {
         var end = bytes.count
         if end > 0, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
         var fields: [String] = []
@@ -137,18 +148,18 @@ struct CSVParser {
                 : try plain(bytes, from: &position, to: end, column: fields.count + 1)
             fields.append(field)
             guard position < end else { return fields }
-            position += 1  // the comma
+            position += 1  // the delimiter
         }
     }
 
-    private static func plain(
+    private func plain(
         _ bytes: Span<UInt8>,
         from position: inout Int,
         to end: Int,
         column: Int
     ) throws(BadRecordReason) -> String {
         let start = position
-        while position < end, bytes[position] != UInt8(ascii: ",") {
+        while position < end, bytes[position] != delimiter {
             if bytes[position] == UInt8(ascii: "\"") { throw .csv(.strayQuote, column: column) }
             if bytes[position] == UInt8(ascii: "\r") { throw .csv(.strayCarriageReturn, column: column) }
             position += 1
@@ -157,8 +168,8 @@ struct CSVParser {
         return text
     }
 
-    /// Parses a field that begins with a quote; leaves the position behind it.
-    private static func quoted(
+    /// Parses a field that begins with a quote; leaves the position after it.
+    private func quoted(
         _ bytes: Span<UInt8>,
         from position: inout Int,
         to end: Int,
@@ -179,12 +190,55 @@ struct CSVParser {
                 break
             }
         }
-        guard position >= end || bytes[position] == UInt8(ascii: ",") else {
+        guard position >= end || bytes[position] == delimiter else {
             throw .csv(.textAfterQuote, column: column)
         }
         let whole = text[...]
         guard let string = JSONParser.text(whole.span) else { throw .invalidUTF8 }
         return string
+    }
+}
+
+/// The character between the fields of a record.
+struct CSVDelimiter: Sendable, Equatable {
+    static let comma = CSVDelimiter(byte: UInt8(ascii: ","))
+    static let tab = CSVDelimiter(byte: UInt8(ascii: "\t"))
+
+    let byte: UInt8
+
+    private init(byte: UInt8) { self.byte = byte }
+
+    /// Parses `tab`, or one ASCII character that is neither a letter, a digit, a quote nor the end of a line.
+    init(parsing text: String) throws(InvalidValue) {
+        if text == "tab" || text == "\\t" {
+            self = .tab
+            return
+        }
+        guard let byte = text.utf8.first, text.utf8.count == 1, Self.isUsable(byte) else {
+            throw InvalidValue(
+                text,
+                expected: "tab, or one character such as ; or |",
+                words: ["tab", ";", "|", ","]
+            )
+        }
+        self.byte = byte
+    }
+
+    private static func isUsable(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\t"), UInt8(ascii: " "): true
+        case UInt8(ascii: "\""), 0x80...: false
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            false
+        default: byte > 0x20 && byte < 0x7F
+        }
+    }
+
+    /// The delimiter that the only name of a header seems to have been written with; `nil` if it holds none.
+    static func likely(in header: [String]) -> String? {
+        guard header.count == 1, let name = header.first else { return nil }
+        return [("\t", "tab"), (";", "';'"), ("|", "'|'")].first { name.contains($0.0) }?.1
     }
 }
 

@@ -44,12 +44,14 @@ enum RecordSources {
     ///
     /// - Parameters:
     ///   - format: `nil` goes by the name of `location`, then by the first byte.
+    ///   - delimiter: between the fields of CSV; `nil`: a tab in a file whose name ends in `.tsv`, else a comma.
     /// - Throws: ``SourceError`` if the input cannot be read, is no text of UTF-8 from its first bytes on, or is CSV with
     ///   no usable header.
     static func open(
         _ input: any ByteInput,
         at location: SourceLocation,
         format: RecordFormat?,
+        delimiter: CSVDelimiter? = nil,
         limits: RecordLimits = RecordLimits()
     ) throws(SourceError) -> any RecordSource {
         var window = ByteWindow(input)
@@ -60,12 +62,17 @@ enum RecordSources {
         default: break
         }
         var chosen = format
-        if chosen == nil, case .file(let path) = location { chosen = RecordFormat(path: path) }
+        var implied = CSVDelimiter.comma
+        if case .file(let path) = location, let named = RecordFormat.named(path) {
+            chosen = chosen ?? named.format
+            implied = named.delimiter
+        }
+        if delimiter != nil { chosen = chosen ?? .csv }
         if chosen == nil { chosen = RecordFormat(firstByte: try window.firstVisibleByte()) }
         return switch chosen ?? .ndjson {
         case .ndjson: NDJSONSource(window, limits: limits)
         case .json: JSONArraySource(window, limits: limits)
-        case .csv: try CSVSource(window, limits: limits)
+        case .csv: try CSVSource(window, delimiter: delimiter ?? implied, limits: limits)
         }
     }
 }
@@ -76,19 +83,20 @@ enum RecordFormat: CaseIterable, Sendable {
     case ndjson
     /// One JSON array of objects.
     case json
-    /// Comma-separated values under a header line, RFC 4180.
+    /// Values separated by commas, or another character, under a header line, RFC 4180.
     case csv
 
-    /// The format that a file's name promises, or `nil` if it promises none.
+    /// The format that a file's name promises, and the delimiter; `nil` if it promises none.
     ///
     /// `.json` promises nothing: such files hold an array or one object per line, which the first byte tells.
-    init?(path: String) {
+    static func named(_ path: String) -> (format: RecordFormat, delimiter: CSVDelimiter)? {
         let name = path.split(separator: "/").last ?? ""
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
-        switch name[name.index(after: dot)...].lowercased() {
-        case "ndjson", "jsonl": self = .ndjson
-        case "csv": self = .csv
-        default: return nil
+        return switch name[name.index(after: dot)...].lowercased() {
+        case "ndjson", "jsonl": (.ndjson, .comma)
+        case "csv": (.csv, .comma)
+        case "tsv", "tab": (.csv, .tab)
+        default: nil
         }
     }
 

@@ -81,6 +81,9 @@ struct SourceErrorMessage: CustomStringConvertible {
             "the header names no column \(quoted(name)), which is the key field; it names "
                 + columns.prefix(Self.mostColumns).map(quoted).joined(separator: ", ")
                 + (columns.count > Self.mostColumns ? ", …" : "")
+                + (CSVDelimiter.likely(in: columns).map {
+                    "; if \($0) separates its columns, give --delimiter \($0)"
+                } ?? "")
         case .compressed:
             "is compressed by gzip; unpack it first: zcat FILE | typed-cache warm -"
         case .wideText:

@@ -127,14 +127,7 @@ struct CacheSink: RecordSink {
     func close() throws { try inspector.close() }
 
     func save(_ record: SourceRecord, forKey key: String) throws {
-        try content.archiving(record) { archive throws(CacheError) in
-            try inspector.save(
-                forKey: key,
-                expiration: content.expiration,
-                tags: content.tags,
-                archive: archive
-            )
-        }
+        for result in save([KeyedRecord(key: key, record: record)]) { try result?.get() }
     }
 }
 
@@ -148,19 +141,13 @@ extension CacheSink {
             return (key: record.key, archive: archive)
         }
         do throws(CacheError) {
-            var hasFailed = false
-            let failures = try inspector.save(
+            return try inspector.save(
                 contentsOf: entries,
                 expiration: content.expiration,
                 tags: content.tags
-            )
-            return failures.map { failure in
+            ).map { failure in
                 guard let failure else { return .success(()) }
-                let error = RejectedRecord.error(failure)
-                if error is RejectedRecord { return .failure(error) }
-                // A disk that fails has most of them fail: the first one is told.
-                defer { hasFailed = true }
-                return hasFailed ? nil : .failure(error)
+                return .failure(RejectedRecord.error(failure))
             }
         } catch {
             return records.indices.map { $0 == 0 ? .failure(error) : nil }

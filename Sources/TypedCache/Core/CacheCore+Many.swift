@@ -29,10 +29,12 @@ extension CacheCore {
     /// Saves entries as ``write(_:_:keepsUnsaved:)`` does, each in place of the entry that is there, but asks the
     /// store once for all of them, and memory's lock is taken once. Blocks on disk I/O.
     ///
-    /// - Parameter members: of two for one key, the later one counts.
+    /// - Parameters:
+    ///   - members: of two for one key, the later one counts.
+    ///   - keepsFormer: whether the entry that a key has stays where the new one fails.
     /// - Returns: why each of them failed, in their order; `nil` for those that did not.
     /// - Throws: `.closed` and `.forked`, and then nothing was done.
-    func write(_ members: [BatchMember]) throws(CacheError) -> [CacheError?] {
+    func write(_ members: [BatchMember], keepsFormer: Bool = false) throws(CacheError) -> [CacheError?] {
         try checkUsable()
         if members.isEmpty { return [] }
         let keys = members.map(\.key)
@@ -63,7 +65,9 @@ extension CacheCore {
             case .failure(let error): failures[place] = failure(error, keys[place])
             }
         }
-        end(&batch, writes, of: members, isSaved: isSaved, failures: &failures)
+        let replaced = end(&batch, writes, of: members, isSaved: isSaved)
+            .filter { !keepsFormer || failures[$0] == nil }
+        if !replaced.isEmpty { removeReplaced(members, at: replaced, writes, in: &batch, failures: &failures) }
         return failures
     }
 
@@ -72,13 +76,13 @@ extension CacheCore {
     /// - Parameters:
     ///   - writes: for each member the place of its key's write in the batch.
     ///   - isSaved: whether the member at each place was saved.
+    /// - Returns: the places of the keys' last members that were not saved, whose writes have not ended.
     private func end(
         _ batch: inout WriteBatch,
         _ writes: [Int],
         of members: [BatchMember],
-        isSaved: [Bool],
-        failures: inout [CacheError?]
-    ) {
+        isSaved: [Bool]
+    ) -> [Int] {
         // The last member of a key counts: its place, at the place of the key's write.
         var last = writes
         for place in writes.indices { last[writes[place]] = place }
@@ -98,7 +102,7 @@ extension CacheCore {
             }
         }
         recorder.recordSaves(of: saved, replacing: batch.end(ends))
-        if !unsaved.isEmpty { removeReplaced(members, at: unsaved, writes, in: &batch, failures: &failures) }
+        return unsaved
     }
 
     private func save(

@@ -215,38 +215,13 @@ extension CacheInspector {
     /// How many entries the cache's objects in this process have seen evicted for the limits on disk.
     package var evictedCount: Int { core.recorder.memory.statistics.diskEvictions }
 
-    /// Saves the archive that `archive` makes, as ``Cache/save(_:forKey:expiration:tags:)`` saves that of a value. Blocks
-    /// on disk I/O.
-    ///
-    /// - Throws: as there. An error of `archive` is `.encodingFailed`, and the entry that `key` had before is gone then.
-    package func save(
-        forKey key: String,
-        expiration: Expiration,
-        tags: Set<String>,
-        archive: () throws(ArchiveError) -> [UInt8]
-    ) throws(CacheError) {
-        let key = try entryKey(key)
-        let attributes: EntryAttributes
-        let bytes: [UInt8]
-        do throws(CacheError) {
-            attributes = try Self.attributes(expiration, tags: tags, savedAt: core.clock.now)
-            bytes = try Self.encoding(archive)
-        } catch {
-            core.failWrite(key)
-            throw error.named(cache: core.name, key: key.text)
-        }
-        let entry = Self.memoryEntry(bytes, forKey: key, attributes)
-        try core.write(NewEntry(archive: bytes, attributes: attributes, entry: entry))
-    }
-
-    /// Saves archives under their keys, in their order, with the same expiration and tags, as
-    /// ``save(forKey:expiration:tags:archive:)`` saves one, but the disk is locked and waited for once for all of them.
-    /// Blocks on disk I/O.
+    /// Saves archives under their keys, in their order, with the same expiration and tags; the disk is locked and waited
+    /// for once for all of them. Blocks on disk I/O.
     ///
     /// - Parameter entries: keys, and archives or the reasons why there are none. Of two for one key, the later one
     ///   counts.
     /// - Returns: why each of them failed, in their order; `nil` for those that did not. If the last one of a key
-    ///   failed, the entry that the key had before is gone.
+    ///   failed, the entry that the key had before stays.
     /// - Throws: `.closed`; then nothing was done.
     package func save(
         contentsOf entries: [(key: String, archive: Result<[UInt8], ArchiveError>)],
@@ -269,7 +244,9 @@ extension CacheInspector {
                 failures[place] = error
             }
         }
-        for (place, failure) in zip(places, try core.write(members)) { failures[place] = failure }
+        for (place, failure) in zip(places, try core.write(members, keepsFormer: true)) {
+            failures[place] = failure
+        }
         return failures
     }
 
@@ -395,7 +372,7 @@ extension CacheInspector {
 
     /// Evicts the least useful entries until those that are left take no more than `limit`, and returns the number of
     /// entries evicted.
-    package func trim(toBytes limit: ByteCount) throws(CacheError) -> Int {
+    package func trim(to limit: ByteCount) throws(CacheError) -> Int {
         try core.trimDisk(toByteCount: limit.bytes)
     }
 

@@ -35,6 +35,30 @@ struct CSVSourceTests {
         #expect(reading.badRecords.isEmpty && reading.error == nil)
     }
 
+    @Test("Another delimiter than the comma", arguments: ["tab", ";", "|"])
+    func delimiters(name: String) throws {
+        let delimiter = try CSVDelimiter(parsing: name)
+        let mark = name == "tab" ? "\t" : name
+        let text = ["a", "b"].joined(separator: mark) + "\n" + ["1,5", "\"x\(mark)\ny\""].joined(separator: mark)
+        let reading = Reading(text.utf8, format: nil, delimiter: delimiter)
+        #expect(reading.records == [record(["a", "b"], ["1,5", "x\(mark)\ny"])])
+        #expect(reading.error == nil && reading.badRecords.isEmpty)
+    }
+
+    @Test("A file that ends in .tsv has tabs, and a header in one piece tells the option")
+    func delimiterByName() throws {
+        let reading = Reading("a\tb\n1\t2".utf8, format: nil, location: .file("x.tsv"))
+        #expect(reading.records == [record(["a", "b"], ["1", "2"])])
+        for text in ["", "ab", "\"", "\n", "a", "é"] {
+            #expect(throws: InvalidValue.self) { try CSVDelimiter(parsing: text) }
+        }
+        for (mark, name) in [("\t", "tab"), (";", "';'")] {
+            let error = SourceError.missingKeyColumn(name: "id", columns: ["id\(mark)name"])
+            let message = SourceErrorMessage(error: error, location: .standardInput).description
+            #expect(message.hasSuffix("; if \(name) separates its columns, give --delimiter \(name)"), "\(message)")
+        }
+    }
+
     @Test("A record that breaks the rules is told with its line, and costs itself only")
     func badRecords() {
         let text = "a,b\n1\n1,2,3\n\"x\"y,2\nx\"y,2\nx\ry,2\n\"1\n\n2\",ok\n1,\n"

@@ -93,10 +93,10 @@ struct RecordSourceLawTests {
         let expected: [(String, String, RecordFormat)] = [
             ("a.ndjson", "", .ndjson), ("a.JSONL", "", .ndjson), ("a.csv", "{", .csv),
             ("a.json", " \n[", .json), ("a.json", "{", .ndjson), ("a.txt", "a,b", .csv), ("a", "", .ndjson),
-            ("dir.csv/a", "[", .json), (".csv", "{", .ndjson),
+            ("dir.csv/a", "[", .json), (".csv", "{", .ndjson), ("a.tsv", "{", .csv),
         ]
         for (path, text, format) in expected {
-            let found = RecordFormat(path: path) ?? RecordFormat(firstByte: text.utf8.first { $0 > 0x20 })
+            let found = RecordFormat.named(path)?.format ?? RecordFormat(firstByte: text.utf8.first { $0 > 0x20 })
             #expect(found == format, "\(path) with \(text)")
         }
         #expect(Reading(" \n [{\"a\":1}]".utf8, format: nil).records.count == 1)

@@ -65,11 +65,25 @@ struct CommandRunTests {
         let records = (1...10).map { "{\"id\":\($0)}\n" }.joined()
         _ = ToolRun(["warm", "-", "--key", "id"] + cache, on: backend, input: records)
         let all = backend.saved.count
-        let run = ToolRun(["trim", "--max-size", "6K"] + cache, on: backend)
+        let trim = ["trim", "--max-size", "6K"] + cache
+        let plan = ToolRun(trim + ["--dry-run"], on: backend)
+        #expect(
+            plan.output.text
+                == "0 expired entries would be removed, others of \(ByteText(1_536 * (all - 4))) or more evicted\n"
+        )
+        let unasked = ToolRun(trim, on: backend)
+        #expect(unasked.status == .usage)
+        #expect(unasked.errors.text.contains("give --yes to trim without asking"))
+        #expect(ToolRun(trim, on: backend, answer: false).status == .failure)
+        #expect(backend.saved.count == all)
+        // Nothing is asked where nothing but expired entries would go.
+        #expect(ToolRun(["trim", "--max-size", "1M"] + cache, on: backend).status == .success)
+        #expect(backend.saved.count == all)
+        let run = ToolRun(trim, on: backend, answer: true)
         #expect(run.status == .success)
         #expect(backend.saved.count == 4)
         #expect(run.output.text == "0 expired entries removed, \(all - 4) others evicted\n")
-        let json = ToolRun(["trim", "--max-size", "0", "--json"] + cache, on: backend)
+        let json = ToolRun(["trim", "--max-size", "0", "--json", "--yes"] + cache, on: backend)
         #expect(json.output.text == #"{"expired":0,"evicted":4}"# + "\n")
         #expect(ToolRun(["trim"] + cache, on: backend).status == .usage)
     }
@@ -97,7 +111,8 @@ struct CommandRunTests {
         let nobody = ToolRun(["clear"] + cache, on: backend)
         #expect(nobody.status == .usage && nobody.errors.text.contains("--yes"))
         let no = ToolRun(["clear"] + cache, on: backend, answer: false)
-        #expect(no.status == .failure && no.errors.text == "Remove all entries of the cache 'c'?\n")
+        #expect(no.status == .failure)
+        #expect(no.errors.text == "Remove all entries of the cache 'c'?\ntyped-cache: nothing was removed\n")
         #expect(backend.saved.count == 2)
         let asked = ToolRun(["clear"] + cache, on: backend, answer: true)
         #expect(asked.status == .success && asked.output.text == "2 entries removed, 3.0 KiB\n")

@@ -273,6 +273,25 @@ struct EntryCommandTests {
         ToolRun(["list"] + location, on: DiskCache.backend).errors.text
     }
 
+    @Test("An app without caches is told with the apps that have some")
+    func otherApps() throws {
+        let missing = "no-such-app-\(UInt64.random(in: 0 ... .max))"
+        let apps = DiskCache.backend.apps()
+        let listed = message(["--cache", "c", "--app", missing])
+        let caches = ToolRun(["caches", "--app", missing], on: DiskCache.backend)
+        #expect(caches.status == .failure)
+        guard let first = apps.first else {
+            #expect(listed.hasSuffix("; there is no such directory\n"))
+            return
+        }
+        #expect(listed.contains("; there are the apps '\(first)'"))
+        #expect(
+            caches.errors.text.hasPrefix(
+                "typed-cache: there is no app '\(missing)' with caches; there are '\(first)'"
+            )
+        )
+    }
+
     @Test("Who looks for a cache that is not there is told which are")
     func otherCaches() throws {
         let root = cache.workspace.root

@@ -64,6 +64,7 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
         return StatisticsReport(
             entryCount: saved.count,
             byteCount: 1_536 * saved.count,
+            freshByteCount: 1_536 * saved.count,
             archiveByteCount: 2_048 * saved.count,
             expiredCount: 0,
             oldest: stored,
@@ -94,6 +95,7 @@ final class MemoryBackend: CacheBackend, CacheAccess, RecordSink, @unchecked Sen
 
     func published(_ selection: CacheSelection) -> (caches: [PublishedCache], faults: [CacheError]) { ([], []) }
     func layout(of selection: CacheSelection) -> DiskSettings.Layout? { nil }
+    func mayHave(_ selection: CacheSelection) -> Bool { true }
     func names(at location: CacheLocation) -> [String] { ["memory"] }
     func apps() -> [String] { ["app"] }
 

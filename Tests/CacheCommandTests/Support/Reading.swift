@@ -9,13 +9,20 @@ struct Reading: Equatable {
     init(
         _ text: some Sequence<UInt8>,
         format: RecordFormat?,
+        delimiter: CSVDelimiter? = nil,
         pieceSize: Int = .max,
         limits: RecordLimits = RecordLimits(),
         location: SourceLocation = .standardInput
     ) {
         do throws(SourceError) {
             let input = MemoryInput(Array(text), pieceSize: pieceSize)
-            var source = try RecordSources.open(input, at: location, format: format, limits: limits)
+            var source = try RecordSources.open(
+                input,
+                at: location,
+                format: format,
+                delimiter: delimiter,
+                limits: limits
+            )
             while let outcome = try source.next() { outcomes.append(outcome) }
             bytesConsumed = source.bytesConsumed
         } catch {

@@ -81,6 +81,7 @@ struct StoppingBackend: CacheBackend {
     func checkingSink(for content: RecordContent) -> any RecordSink { DiscardingSink() }
     func published(_ selection: CacheSelection) -> (caches: [PublishedCache], faults: [CacheError]) { ([], []) }
     func layout(of selection: CacheSelection) -> DiskSettings.Layout? { nil }
+    func mayHave(_ selection: CacheSelection) -> Bool { true }
     func names(at location: CacheLocation) -> [String] { [] }
     func apps() -> [String] { [] }
 }

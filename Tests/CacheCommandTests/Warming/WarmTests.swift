@@ -50,7 +50,7 @@ struct WarmTests {
         "Columns without the key are refused at once, and named",
         arguments: [
             ("a,b\n1,2\n", #""a", "b""#), ("a,b\n", #""a", "b""#), ("\0\0\0", #""\u{0}\u{0}\u{0}""#),
-            ("id;a\n", #""id;a""#),
+            ("id;a\n", #""id;a"; if ';' separates its columns, give --delimiter ';'"#),
             ((1...12).map { "c\($0)" }.joined(separator: ","), (1...10).map { "\"c\($0)\", " }.joined() + "…"),
         ]
     )

@@ -1,3 +1,5 @@
+import Foundation
+import TestSupport
 import Testing
 
 @testable import CacheCommand
@@ -54,5 +56,58 @@ struct WarmedCacheTests {
         }
         #expect(try cache.contents().count == 3)
         #expect(ToolRun(warm + cache.options, on: DiskCache.backend, input: lines(4...4)).status == .success)
+    }
+
+    @Test("On a full disk the former entries stay, and every record that was not saved is counted")
+    func fullDisk() throws {
+        guard SmallVolume.isPossible else { return }
+        try SmallVolume.mount("size=2m") { path, _ in
+            func warm(_ version: Int) -> ToolRun {
+                var random = SeededGenerator(seed: UInt64(version))
+                let records = (0..<3_000).map { number in
+                    let text = random.bytes(1_100).map { String(UnicodeScalar(0x61 + $0 % 26)) }.joined()
+                    return #"{"id":\#(number),"version":\#(version),"text":"\#(text)"}"# + "\n"
+                }
+                let words = ["warm", "-", "--key", "id", "--json", "--cache", "c", "--root", path]
+                return ToolRun(words, on: DiskCache.backend, input: records.joined())
+            }
+            func keys() throws -> Set<String> {
+                let listed = ToolRun(["list", "--cache", "c", "--root", path], on: DiskCache.backend)
+                return Set(listed.output.text.split(separator: "\n").map(String.init))
+            }
+            #expect(warm(1).status == .failure)
+            let former = try keys()
+            #expect(former.count > 300)
+            let again = warm(2)
+            #expect(again.status == .failure)
+            #expect(try keys().isSuperset(of: former))
+            let counts = try #require(
+                try JSONSerialization.jsonObject(with: Data(again.output.text.utf8)) as? [String: Any]
+            )
+            let numbers = ["read", "saved", "present", "invalid", "failed"].map { counts[$0] as? Int ?? -1 }
+            #expect(numbers[4] > 0 && numbers[0] == numbers[1...].reduce(0, +), "\(again.output.text)")
+        }
+    }
+
+    @Test(
+        "A source without a record, and a directory without an entry, leave no cache",
+        arguments: ["warm", "import"]
+    )
+    func nothingToSave(name: String) throws {
+        let folder = workspace.url.path + "/in"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data("no archive".utf8).write(to: URL(fileURLWithPath: folder + "/x.archive"))
+        let words = name == "warm" ? ["warm", "-", "--key", "id"] : ["import", folder]
+        for input in ["", "[]", #"{"name":"no key"}"#] {
+            _ = ToolRun(words + cache.options, on: DiskCache.backend, input: input)
+            #expect(!FileManager.default.fileExists(atPath: workspace.root + "/c"))
+        }
+        let some = ToolRun(
+            ["warm", "-", "--key", "id"] + cache.options,
+            on: DiskCache.backend,
+            input: lines(1...2)
+        )
+        #expect(some.status == .success)
+        #expect(try cache.contents().count == 2)
     }
 }
