@@ -18,6 +18,11 @@ public struct HTTPTransportError: Error, Sendable, Hashable {
         public static let tooLarge = Code(base: .tooLarge)
 
         public var description: String { base.rawValue }
+
+        /// Whether an error has this code, for patterns: `catch HTTPTransportError.Code.tooLarge`.
+        public static func ~= (code: Code, error: any Error) -> Bool {
+            (error as? HTTPTransportError)?.code == code
+        }
     }
 
     /// The kind of failure.

@@ -15,6 +15,9 @@ public struct PropertyListError: Error, Sendable {
         public static let notRepresentable = Code(kind: .notRepresentable)
 
         public var description: String { kind.rawValue }
+
+        /// Whether an error has this code, for patterns: `catch PropertyListError.Code.unknownFormat`.
+        public static func ~= (code: Code, error: any Error) -> Bool { (error as? PropertyListError)?.code == code }
     }
 
     /// The kind of this failure.

@@ -169,7 +169,7 @@ extension Cache {
     /// - Returns: how many were evicted.
     /// - Throws: ``CacheError`` with code `.io`; more may be left then.
     @discardableResult
-    public func trimDisk(toBytes limit: ByteCount) throws(CacheError) -> Int {
+    public func trimDisk(to limit: ByteCount) throws(CacheError) -> Int {
         try core.trimDisk(toByteCount: limit.bytes)
     }
 
@@ -177,7 +177,7 @@ extension Cache {
     ///
     /// Suspends while they are removed. All else is as for the synchronous twin.
     @discardableResult
-    public nonisolated(nonsending) func trimDisk(toBytes limit: ByteCount) async throws(CacheError) -> Int {
+    public nonisolated(nonsending) func trimDisk(to limit: ByteCount) async throws(CacheError) -> Int {
         let core = core
         return try await core.queues.runThrowing { () throws(CacheError) in
             try core.trimDisk(toByteCount: limit.bytes)

@@ -25,16 +25,16 @@ extension Cache {
     /// memory gets scarce, by `memory.events` of its control group, say, or by `/proc/pressure/memory`:
     ///
     /// ```swift
-    /// cache.trimMemory(toBytes: .mebibytes(16))
+    /// cache.trimMemory(to: .mebibytes(16))
     /// ```
     ///
     /// - Parameter limit: the most bytes, counted as in ``MemorySettings``.
     /// - Complexity: O(*n*) in the number of entries that go, on average.
-    public func trimMemory(toBytes limit: ByteCount) { core.trim(toCount: .max, cost: limit.bytes) }
+    public func trimMemory(to limit: ByteCount) { core.trim(toCount: .max, cost: limit.bytes) }
 
     /// Evicts the least useful entries in memory, until no more than so many are left.
     ///
-    /// All else is as for ``trimMemory(toBytes:)``.
+    /// All else is as for ``trimMemory(to:)``.
     ///
     /// - Parameter count: the most entries; less than zero counts as zero.
     /// - Complexity: O(*n*) in the number of entries that go, on average.

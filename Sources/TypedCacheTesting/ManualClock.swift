@@ -5,11 +5,11 @@ import TypedCache
 /// A clock that stands still until a test moves it.
 ///
 /// ```swift
-/// let clock = HandClock()
-/// let cities = try Cache<City>(name: "cities", expiration: .after(hours: 1), clock: clock)
+/// let clock = ManualClock()
+/// let cities = try Cache<City>(name: "cities", expiration: .after(.hours(1)), clock: clock)
 /// clock.advance(by: .seconds(3_600))    // everything saved so far has expired
 /// ```
-public final class HandClock: CacheClock {
+public final class ManualClock: CacheClock {
     private let time: Mutex<Date>
 
     /// - Parameter now: the moment that the clock shows at first; the first second of 2001 UTC by default.

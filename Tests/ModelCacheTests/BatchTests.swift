@@ -107,7 +107,7 @@ private final class CountingServer: ModelTransport {
     @Test func staleModelsOfATypeWithoutSuchARequestAreLoadedAFewAtATime() async throws {
         let server = CountingServer()
         let failures = Failures()
-        let clock = HandClock()
+        let clock = ManualClock()
         let models = try await ModelCache.inMemory(
             types: [Article.self],
             transport: server,
@@ -142,7 +142,7 @@ private final class CountingServer: ModelTransport {
     @Test(arguments: [FetchMode.automatic, .staleWhileRevalidate])
     func manyModelsAreAskedForInParts(mode: FetchMode) async throws {
         let server = StubTransport()
-        let clock = HandClock()
+        let clock = ManualClock()
         let models = try await ModelCache.inMemory(types: [Point.self], transport: server, clock: clock)
         if mode == .staleWhileRevalidate {
             try await models.save((1...7).map { Point(id: $0) })
@@ -161,7 +161,7 @@ private final class CountingServer: ModelTransport {
 
     @Test func aPartThatFailsShowsItsStaleModelsOnly() async throws {
         let server = StubTransport()
-        let clock = HandClock()
+        let clock = ManualClock()
         let failures = Failures()
         let models = try await ModelCache.inMemory(
             types: [Point.self],

@@ -12,7 +12,7 @@ import TypedCacheTesting
 
     @Test(arguments: HTTPCase.all) func theCacheKeepsTheRules(_ example: HTTPCase) async throws {
         let server = StubTransport()
-        let clock = HandClock(now: Date(timeIntervalSince1970: 1_780_000_000))
+        let clock = ManualClock(now: Date(timeIntervalSince1970: 1_780_000_000))
         let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
         var shown: String?
         for (number, step) in example.steps.enumerated() {

@@ -102,7 +102,7 @@ import TypedCacheTesting
 
     @Test func anotherVariantIsNeverShownForWhatWasAsked() async throws {
         let server = StubTransport()
-        let clock = HandClock()
+        let clock = ManualClock()
         let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
         let headers: ModelHeaders = [
             "Cache-Control": "max-age=60, stale-while-revalidate=600", "Vary": "Accept-Language", "ETag": "\"a\"",
@@ -246,7 +246,7 @@ import TypedCacheTesting
 
     @Test func anExpiresIsTheSameMomentForALaterNotModified() async throws {
         let server = StubTransport()
-        let clock = HandClock(now: Date(timeIntervalSince1970: 0))
+        let clock = ManualClock(now: Date(timeIntervalSince1970: 0))
         let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
         let headers: ModelHeaders = [
             "Expires": "Thu, 01 Jan 1970 00:01:00 GMT", "Date": "Thu, 01 Jan 1970 00:00:00 GMT", "ETag": "\"a\"",
@@ -263,7 +263,7 @@ import TypedCacheTesting
 
     @Test func aMigratedModelIsLoadedWhole() async throws {
         let server = StubTransport()
-        let clock = HandClock()
+        let clock = ManualClock()
         let directory = try TemporaryDirectory()
         server.answer("/leaf", .json(#"{"id": "1", "text": "a", "more": "m"}"#), headers: ["ETag": "\"a\""])
         let former = try await ModelCache(
@@ -305,7 +305,7 @@ import TypedCacheTesting
 
     @Test func aRequestWithAConditionOfItsOwnGetsNoOther() async throws {
         let server = StubTransport()
-        let clock = HandClock()
+        let clock = ManualClock()
         let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
         server.answer("/leaf", .json(#"{"id": "1", "text": "a"}"#), headers: ["ETag": "\"a\""])
         _ = try await cache.fetch(Leaf.self, id: "1")

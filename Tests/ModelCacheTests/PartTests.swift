@@ -30,7 +30,7 @@ private struct People: ModelList {
 /// How a part of a model, as a list gives it, changes the age of the whole one.
 @Suite struct PartTests {
     let server = StubTransport()
-    let clock = HandClock()
+    let clock = ManualClock()
 
     /// A cache with person 1; a list has brought the name after the whole model.
     private func open(whole headers: ModelHeaders) async throws -> ModelCache {

@@ -59,7 +59,7 @@ struct Feed: ModelList {
 /// A server, a clock and a cache of its own in a temporary directory.
 struct Stage: ~Copyable {
     let server = StubTransport()
-    let clock = HandClock()
+    let clock = ManualClock()
     let directory: TemporaryDirectory
     let failures = Failures()
 

@@ -324,7 +324,7 @@ private struct CountedNote: CachedModel {
             types: [Small.self, User.self],
             directory: directory.url,
             transport: server,
-            clock: HandClock()
+            clock: ManualClock()
         )
         let users = (0..<50).map { User(id: $0, name: "\($0)", bio: "b") }
         try await models.save(users)

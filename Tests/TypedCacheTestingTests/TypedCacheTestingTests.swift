@@ -36,7 +36,7 @@ private enum Shape: Codable, Encoded, Sendable {
     }
 
     @Test func theClockMovesByHandOnly() throws {
-        let clock = HandClock(now: Date(timeIntervalSince1970: 1_000))
+        let clock = ManualClock(now: Date(timeIntervalSince1970: 1_000))
         let start = clock.now
         #expect(start == Date(timeIntervalSince1970: 1_000) && clock.now == start)
         try withTemporaryCache(of: City.self, expiration: .after(.seconds(60)), clock: clock) { cities in

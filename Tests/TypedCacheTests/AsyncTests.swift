@@ -105,7 +105,7 @@ import Testing
             case .removeTagged(let tag): return try cities.removeAll(tagged: tag)
             case .removeExpired: return try cities.removeExpired()
             case .removeAll: return try cities.removeAll()
-            case .trimDisk: return try cities.trimDisk(toBytes: .kibibytes(1))
+            case .trimDisk: return try cities.trimDisk(to: .kibibytes(1))
             case .flush: return try cities.flush()
             }
         }
@@ -138,7 +138,7 @@ import Testing
             case .removeTagged(let tag): return try await cities.removeAll(tagged: tag)
             case .removeExpired: return try await cities.removeExpired()
             case .removeAll: return try await cities.removeAll()
-            case .trimDisk: return try await cities.trimDisk(toBytes: .kibibytes(1))
+            case .trimDisk: return try await cities.trimDisk(to: .kibibytes(1))
             case .flush: return try await cities.flush()
             }
         }

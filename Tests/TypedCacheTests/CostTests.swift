@@ -63,7 +63,7 @@ import Testing
                     }
                 case 6: try await pictures.modify(forKey: key) { $0 = picture }
                 case 7: try await pictures.remove(forKey: key)
-                case 8: pictures.trimMemory(toBytes: .bytes(Int.random(in: 0..<Self.limit, using: &random)))
+                case 8: pictures.trimMemory(to: .bytes(Int.random(in: 0..<Self.limit, using: &random)))
                 case 9: clock.advance(by: 3)
                 case 10: try await pictures.extend(forKey: key, expiration: .after(.seconds(30)))
                 default: _ = try await pictures.fetch(forKeys: keys)
@@ -138,7 +138,7 @@ import Testing
         let pictures = try open(in: onDisk ? directory.url : nil) { picture in
             let pictures = cache.withLock { $0 }
             looks.add(pictures?.statistics == nil ? 0 : 1, ordering: .relaxed)
-            pictures?.trimMemory(toBytes: .bytes(pictures?.memorySize.bytes ?? 0))
+            pictures?.trimMemory(to: .bytes(pictures?.memorySize.bytes ?? 0))
             return .bytes(picture.byteCount)
         }
         cache.withLock { $0 = pictures }
@@ -165,7 +165,7 @@ import Testing
         #expect(pictures.memorySize == .bytes(950))
         try pictures.save(Picture(name: "free", byteCount: -7), forKey: "free")
         #expect(pictures.memorySize == .bytes(950))
-        pictures.trimMemory(toBytes: .bytes(500))
+        pictures.trimMemory(to: .bytes(500))
         #expect(pictures.memorySize <= .bytes(500))
         // Free or not, nothing is left where the system asks for all.
         pictures.core.relieve(isCritical: true)

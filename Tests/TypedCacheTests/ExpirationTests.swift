@@ -22,12 +22,12 @@ import Testing
     }
 
     @Test func durationsAreGivenInUnits() {
-        #expect(Expiration.after(seconds: 60) == .after(.seconds(60)))
-        #expect(Expiration.after(minutes: 1) == .after(seconds: 60))
-        #expect(Expiration.after(hours: 1) == .after(minutes: 60))
-        #expect(Expiration.after(days: .max) == .after(seconds: .max))
-        #expect(Expiration.afterIdle(seconds: -60) == .afterIdle(minutes: -1))
-        #expect(Expiration.afterIdle(hours: 24) == .afterIdle(days: 1))
+        #expect(Duration.minutes(1) == .seconds(60))
+        #expect(Duration.hours(-1) == .seconds(-3_600))
+        #expect(Duration.days(2) == .hours(48))
+        #expect(Duration.days(.max) == Duration.seconds(Int.max))
+        #expect(Duration.hours(.min) == Duration.seconds(Int.min))
+        #expect(Expiration.after(.hours(1)) == .after(.seconds(3_600)))
     }
 
     /// The ways to ask whether there is an entry for `x`.

@@ -164,7 +164,7 @@ import Testing
         let clock = TestClock()
         let cities = try Cache<City>(name: "cities", directory: directory.url, clock: clock)
         let entries = [1: city(1), 2: city(2)]
-        try cities.sync { try $0.save(contentsOf: entries, expiration: .after(seconds: 5), tags: ["tag"]) }
+        try cities.sync { try $0.save(contentsOf: entries, expiration: .after(.seconds(5)), tags: ["tag"]) }
         #expect(try await cities.fetch(forKeys: [1, 2, 3]) == entries)
         clock.advance(by: 5)
         #expect(try await cities.count() == 0)

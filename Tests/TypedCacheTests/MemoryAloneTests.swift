@@ -226,7 +226,7 @@ import Testing
         cache.trimMemory(toCount: 10)
         #expect(try cache.count() == 10)
         #expect(cache.statistics.memoryEvictions == 90)
-        cache.trimMemory(toBytes: .zero)
+        cache.trimMemory(to: .zero)
         #expect(try cache.count() == 0)
         #expect(cache.memory.withLock { $0.count } == 0)
     }

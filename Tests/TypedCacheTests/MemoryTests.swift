@@ -23,7 +23,7 @@ import Testing
         let clock = TestClock()
         let cities = try Cache<City>(name: "cities", directory: directory.url, values: values, clock: clock)
         let home = City(name: "home", population: 1)
-        try cities.save(home, forKey: 1, expiration: .after(seconds: 10))
+        try cities.save(home, forKey: 1, expiration: .after(.seconds(10)))
         #expect(try cities.fetchFromMemory(forKey: 1) == home)
         #expect(cities.statistics.memoryHits == 1)
         cities.trimMemory(toCount: 0)
@@ -152,7 +152,7 @@ import Testing
         for key in keys { #expect(try cities.fetch(forKey: key)?.name == key) }
 
         let cost = cities.memory.withLock { $0.cost }
-        cities.trimMemory(toBytes: .bytes(cost / 3))
+        cities.trimMemory(to: .bytes(cost / 3))
         #expect(cities.memory.withLock { $0.cost } <= cost / 3)
         #expect(cities.memory.withLock { $0.count } > 20)
         cities.core.relieve(isCritical: false)

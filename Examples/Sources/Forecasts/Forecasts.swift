@@ -14,7 +14,7 @@ public struct Forecasts: Sendable {
 
     /// The forecast for a city, downloaded if it is not there.
     public func forecast(for city: String, user: String) async throws -> Forecast {
-        let expiration = Expiration.after(hours: 1).servingStaleOnError(for: .seconds(86_400))
+        let expiration = Expiration.after(.hours(1)).servingStaleOnError(for: .seconds(86_400))
         return try await cache.fetch(forKey: city, expiration: expiration, tags: [user]) {
             try await download(city)
         }

@@ -8,7 +8,7 @@ import TypedCacheTesting
 func run() async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "feed-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
-    let clock = HandClock()
+    let clock = ManualClock()
     func open(_ server: Server) async throws -> ModelCache {
         try await ModelCache(
             account: "ada@example.com",

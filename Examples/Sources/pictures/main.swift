@@ -17,7 +17,7 @@ let pictures = try Cache<Data>(
 )
 try pictures.removeAll()
 
-for number in 1...10 { try pictures.save(picture(), forKey: "holiday/\(number)", expiration: .after(days: 30)) }
+for number in 1...10 { try pictures.save(picture(), forKey: "holiday/\(number)", expiration: .after(.days(30))) }
 try pictures.flush()
 let entries = try pictures.entries().all()
 let total = ByteCount.bytes(entries.reduce(0) { $0 + $1.size.bytes })

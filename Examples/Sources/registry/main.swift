@@ -4,7 +4,7 @@ import TypedCacheTesting
 
 /// A client of a service: one request however many ask, revalidation by version, old values while the service is down.
 func run() async throws {
-    let clock = HandClock()
+    let clock = ManualClock()
     let registry = Registry()
     let repositories = try await Cache<Repository>.open(name: "repositories", clock: clock)
     try await repositories.removeAll()

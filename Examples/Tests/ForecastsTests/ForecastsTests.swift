@@ -6,7 +6,7 @@ import TypedCacheTesting
 /// How code that uses a cache is tested: time is moved by hand, the disk fails on demand, nothing is left behind.
 @Suite struct ForecastsTests {
     private let service = Service()
-    private let clock = HandClock()
+    private let clock = ManualClock()
 
     private func forecasts(_ cache: Cache<Forecast>) -> Forecasts {
         let service = service

@@ -35,6 +35,9 @@ public struct TransferError: Error, Sendable {
         public static let io = Code(base: .io)
 
         public var description: String { base.rawValue }
+
+        /// Whether an error has this code, for patterns: `catch TransferError.Code.disconnected`.
+        public static func ~= (code: Code, error: any Error) -> Bool { (error as? TransferError)?.code == code }
     }
 
     /// The kind of failure.

@@ -20,7 +20,7 @@ public struct ModelPolicy: Sendable, Hashable {
     ///   - disk: the most bytes on disk; 64 MiB by default, `nil` for no limit.
     public init(
         fresh: Duration = .seconds(60),
-        keep: Expiration = .afterIdle(days: 30),
+        keep: Expiration = .afterIdle(.days(30)),
         memory: MemorySettings = MemorySettings(byteLimit: .mebibytes(16)),
         disk: ByteCount? = .mebibytes(64)
     ) {

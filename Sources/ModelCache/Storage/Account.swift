@@ -179,7 +179,7 @@ final class Account: Sendable {
                 "$lists",
                 memory: MemorySettings(byteLimit: .mebibytes(8)),
                 disk: DiskSettings(byteLimit: .mebibytes(64)),
-                expiration: .afterIdle(days: 30),
+                expiration: .afterIdle(.days(30)),
                 unreadable: unreadable
             )
             let lists = ListTable(cache, unreadable: unreadable)

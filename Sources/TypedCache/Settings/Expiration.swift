@@ -29,20 +29,11 @@ public struct Expiration: Sendable, Hashable {
     public static let never = Expiration(.never)
 
     /// The entry expires this long after it was saved (at once if that is zero or less). Reading does not extend it.
+    ///
+    /// ```swift
+    /// try cities.save(city, forKey: "rome", expiration: .after(.hours(6)))
+    /// ```
     public static func after(_ duration: Duration) -> Expiration { Expiration(.after(duration)) }
-
-    /// The entry expires `seconds` after it was saved (at once if that is zero or less). Reading does not extend it.
-    public static func after(seconds: Int) -> Expiration { .after(.seconds(seconds)) }
-
-    /// The entry expires `minutes` after it was saved (at once if that is zero or less). Reading does not extend it.
-    public static func after(minutes: Int) -> Expiration { .after(duration(of: minutes, times: 60)) }
-
-    /// The entry expires `hours` after it was saved (at once if that is zero or less). Reading does not extend it.
-    public static func after(hours: Int) -> Expiration { .after(duration(of: hours, times: 3_600)) }
-
-    /// The entry expires `days` of 24 hours after it was saved (at once if that is zero or less). Reading does not extend
-    /// it.
-    public static func after(days: Int) -> Expiration { .after(duration(of: days, times: 86_400)) }
 
     /// The entry expires at this moment (at once if that has passed). Reading does not extend it.
     public static func at(_ date: Date) -> Expiration { Expiration(.at(date)) }
@@ -52,18 +43,6 @@ public struct Expiration: Sendable, Hashable {
     /// In memory that is exact. On disk, the time of the last reading may be known by an eighth of the duration too
     /// early, so that many readings write little.
     public static func afterIdle(_ duration: Duration) -> Expiration { Expiration(.afterIdle(duration)) }
-
-    /// The entry expires when it was neither saved nor fetched for `seconds`; as ``afterIdle(_:)``.
-    public static func afterIdle(seconds: Int) -> Expiration { .afterIdle(.seconds(seconds)) }
-
-    /// The entry expires when it was neither saved nor fetched for `minutes`; as ``afterIdle(_:)``.
-    public static func afterIdle(minutes: Int) -> Expiration { .afterIdle(duration(of: minutes, times: 60)) }
-
-    /// The entry expires when it was neither saved nor fetched for `hours`; as ``afterIdle(_:)``.
-    public static func afterIdle(hours: Int) -> Expiration { .afterIdle(duration(of: hours, times: 3_600)) }
-
-    /// The entry expires when it was neither saved nor fetched for `days` of 24 hours; as ``afterIdle(_:)``.
-    public static func afterIdle(days: Int) -> Expiration { .afterIdle(duration(of: days, times: 86_400)) }
 
     /// Returns a copy that lets a loading fetch serve the expired entry for `window` while it reloads in the background
     /// (RFC 5861, stale-while-revalidate). For all other calls the entry is expired.
@@ -104,12 +83,4 @@ public struct Expiration: Sendable, Hashable {
         if staleIfError > .zero { attributes.staleIfError = staleIfError / .seconds(1) }
         return attributes
     }
-}
-
-/// So many units of some seconds each; a duration that is too long to be counted is as long as can be.
-///
-/// No member named `seconds` of ``Expiration``: the compiler would take `expiration: .seconds(60)` for a call of it.
-private func duration(of count: Int, times unit: Int) -> Duration {
-    let (seconds, overflow) = count.multipliedReportingOverflow(by: unit)
-    return .seconds(overflow ? (count < 0 ? .min : .max) : seconds)
 }

@@ -111,7 +111,7 @@ final class Worker {
         case .change(let key): return try changing(key)
         // Only the producer of a load does that.
         case .produce: return .failed(0, "there is no load")
-        case .trim(let byteCount): return .count(try cache.trimDisk(toBytes: .bytes(byteCount)))
+        case .trim(let byteCount): return .count(try cache.trimDisk(to: .bytes(byteCount)))
         }
     }
 

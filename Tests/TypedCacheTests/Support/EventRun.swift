@@ -58,7 +58,7 @@ final class EventRun {
         case 30: try await cities.removeAll(tagged: "a")
         case 31: try await cities.removeExpired()
         case 32: cities.trimMemory(toCount: Int.random(in: 0..<3, using: &random))
-        case 33: try await cities.trimDisk(toBytes: .bytes(1_200))
+        case 33: try await cities.trimDisk(to: .bytes(1_200))
         case 34, 35: if try directory.entryCount("cache") > 0 { try directory.damageEntry("cache") }
         case 36: try await counting(0) { try await cities.modify(forKey: key) { $0?.text += "!" } }
         case 37, 38:

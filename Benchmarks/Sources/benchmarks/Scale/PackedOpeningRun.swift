@@ -1,6 +1,5 @@
 import BenchmarkKit
 import Foundation
-
 import StoreMeasuring
 
 /// A packed store of many entries of 1 KiB: how soon it can be used, and how much space its index takes.
