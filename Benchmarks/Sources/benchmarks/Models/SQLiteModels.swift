@@ -3,7 +3,7 @@
     import CSQLite
     import Foundation
 
-    /// Products in a database, in a write-ahead log that no commit waits for, with statements prepared once.
+    /// Products in a database of SQLite.
     final class SQLiteModels {
         enum Layout: String, CaseIterable {
             case json = "a row of JSON"
@@ -46,19 +46,13 @@
         }
 
         private let layout: Layout
-        private let database: OpaquePointer
-        private var statements: [String: OpaquePointer] = [:]
+        private let database: SQLiteDatabase
         private let encoder = JSONEncoder()
         private let decoder = JSONDecoder()
 
         init(_ folder: URL, _ layout: Layout) throws {
             self.layout = layout
-            var handle: OpaquePointer?
-            let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-            guard sqlite3_open_v2(folder.appending(path: "models.sqlite").path, &handle, flags, nil) == SQLITE_OK,
-                let handle
-            else { throw BenchmarkError("SQLite cannot open") }
-            database = handle
+            database = try SQLiteDatabase(folder.appending(path: "models.sqlite"))
             let products =
                 switch layout {
                 case .json: "CREATE TABLE IF NOT EXISTS products (id INTEGER PRIMARY KEY, json BLOB NOT NULL)"
@@ -73,8 +67,8 @@
                         stock INTEGER, isOnSale INTEGER, rating REAL, summary TEXT, changedAt REAL, maker INTEGER)
                     """
                 }
-            try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; \(products);")
-            try execute(
+            try database.execute(products)
+            try database.execute(
                 """
                 CREATE TABLE IF NOT EXISTS lists (name TEXT, place INTEGER, id INTEGER, PRIMARY KEY (name, place))
                     WITHOUT ROWID
@@ -82,20 +76,18 @@
             )
         }
 
-        deinit {
-            for statement in statements.values { sqlite3_finalize(statement) }
-            sqlite3_close(database)
-        }
-
         /// Saves products, and a list of them, in one transaction.
         func save(_ products: [Product], list: String) throws {
-            try execute("BEGIN")
+            try database.execute("BEGIN")
             for product in products { try save(product) }
-            try run("DELETE FROM lists WHERE name = ?", [.text(list)])
+            try database.run("DELETE FROM lists WHERE name = ?", [.text(list)])
             for (place, product) in products.enumerated() {
-                try run("INSERT INTO lists VALUES (?, ?, ?)", [.text(list), .integer(place), .integer(product.id)])
+                try database.run(
+                    "INSERT INTO lists VALUES (?, ?, ?)",
+                    [.text(list), .integer(place), .integer(product.id)]
+                )
             }
-            try execute("COMMIT")
+            try database.execute("COMMIT")
         }
 
         private func save(_ product: Product) throws {
@@ -103,16 +95,19 @@
             switch layout {
             case .json:
                 let json = try encoder.encode(product)
-                try run("INSERT OR REPLACE INTO products VALUES (?, ?)", [.integer(product.id), .blob(json)])
+                try database.run(
+                    "INSERT OR REPLACE INTO products VALUES (?, ?)",
+                    [.integer(product.id), .blob(json)]
+                )
             case .fields:
                 for (column, value) in zip(Self.columns, values) {
-                    try run(
+                    try database.run(
                         "INSERT OR REPLACE INTO products VALUES (?, ?, ?)",
                         [.integer(product.id), .text(column), value]
                     )
                 }
             case .columns:
-                try run("INSERT OR REPLACE INTO products VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+                try database.run("INSERT OR REPLACE INTO products VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             }
         }
 
@@ -122,19 +117,19 @@
             case .json:
                 var products: [Product] = []
                 let query = "SELECT json FROM lists JOIN products USING (id) WHERE name = ? ORDER BY place"
-                try run(query, [.text(name)]) { row in
-                    products.append(try self.decoder.decode(Product.self, from: Self.blob(row, 0)))
+                try database.run(query, [.text(name)]) { row in
+                    products.append(try self.decoder.decode(Product.self, from: SQLiteDatabase.blob(row, 0)))
                 }
                 return products
             case .fields:
                 var ids: [Int] = []
-                try run("SELECT id FROM lists WHERE name = ? ORDER BY place", [.text(name)]) { row in
+                try database.run("SELECT id FROM lists WHERE name = ? ORDER BY place", [.text(name)]) { row in
                     ids.append(Int(sqlite3_column_int64(row, 0)))
                 }
                 return try ids.map { id in
                     var product = Product.make(id)
-                    try run("SELECT field, value FROM products WHERE id = ?", [.integer(id)]) { row in
-                        Self.set(Self.text(row, 0), of: &product, from: row, column: 1)
+                    try database.run("SELECT field, value FROM products WHERE id = ?", [.integer(id)]) { row in
+                        Self.set(SQLiteDatabase.text(row, 0), of: &product, from: row, column: 1)
                     }
                     return product
                 }
@@ -145,17 +140,17 @@
                     SELECT \(names) FROM lists JOIN products ON products.id = lists.id
                     WHERE lists.name = ? ORDER BY place
                     """
-                try run(query, [.text(name)]) { row in
+                try database.run(query, [.text(name)]) { row in
                     products.append(
                         Product(
                             id: Int(sqlite3_column_int64(row, 0)),
-                            name: Self.text(row, 1),
-                            brand: Self.text(row, 2),
+                            name: SQLiteDatabase.text(row, 1),
+                            brand: SQLiteDatabase.text(row, 2),
                             price: sqlite3_column_double(row, 3),
                             stock: Int(sqlite3_column_int64(row, 4)),
                             isOnSale: sqlite3_column_int64(row, 5) != 0,
                             rating: sqlite3_column_double(row, 6),
-                            summary: Self.text(row, 7),
+                            summary: SQLiteDatabase.text(row, 7),
                             changedAt: sqlite3_column_double(row, 8),
                             maker: .init(Int(sqlite3_column_int64(row, 9)))
                         )
@@ -167,14 +162,7 @@
 
         // MARK: Values
 
-        private enum Value {
-            case integer(Int)
-            case real(Double)
-            case text(String)
-            case blob(Data)
-        }
-
-        private static func values(of product: Product) -> [Value] {
+        private static func values(of product: Product) -> [SQLiteDatabase.Value] {
             [
                 .integer(product.id), .text(product.name), .text(product.brand), .real(product.price),
                 .integer(product.stock), .integer(product.isOnSale ? 1 : 0), .real(product.rating),
@@ -189,81 +177,17 @@
             column: Int32
         ) {
             switch field {
-            case "name": product.name = text(row, column)
-            case "brand": product.brand = text(row, column)
+            case "name": product.name = SQLiteDatabase.text(row, column)
+            case "brand": product.brand = SQLiteDatabase.text(row, column)
             case "price": product.price = sqlite3_column_double(row, column)
             case "stock": product.stock = Int(sqlite3_column_int64(row, column))
             case "isOnSale": product.isOnSale = sqlite3_column_int64(row, column) != 0
             case "rating": product.rating = sqlite3_column_double(row, column)
-            case "summary": product.summary = text(row, column)
+            case "summary": product.summary = SQLiteDatabase.text(row, column)
             case "changedAt": product.changedAt = sqlite3_column_double(row, column)
             case "maker": product.maker = .init(Int(sqlite3_column_int64(row, column)))
             default: break
             }
-        }
-
-        private static func text(_ row: OpaquePointer, _ column: Int32) -> String {
-            sqlite3_column_text(row, column).map { String(cString: $0) } ?? ""
-        }
-
-        private static func blob(_ row: OpaquePointer, _ column: Int32) -> Data {
-            sqlite3_column_blob(row, column).map { Data(bytes: $0, count: Int(sqlite3_column_bytes(row, column))) }
-                ?? Data()
-        }
-
-        // MARK: Statements
-
-        private func run(
-            _ text: String,
-            _ values: [Value],
-            each: (OpaquePointer) throws -> Void = { _ in }
-        ) throws {
-            let statement = try prepared(text)
-            defer { sqlite3_reset(statement) }
-            // SQLite copies the bytes.
-            let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-            for (index, value) in zip(1..., values) {
-                switch value {
-                case .integer(let number): sqlite3_bind_int64(statement, Int32(index), Int64(number))
-                case .real(let number): sqlite3_bind_double(statement, Int32(index), number)
-                case .text(let text): sqlite3_bind_text(statement, Int32(index), text, -1, copies)
-                case .blob(let data):
-                    data.withUnsafeBytes { bytes in
-                        _ = sqlite3_bind_blob(
-                            statement,
-                            Int32(index),
-                            bytes.baseAddress,
-                            Int32(bytes.count),
-                            copies
-                        )
-                    }
-                }
-            }
-            while true {
-                switch sqlite3_step(statement) {
-                case SQLITE_ROW: try each(statement)
-                case SQLITE_DONE: return
-                default: throw failure
-                }
-            }
-        }
-
-        private func prepared(_ text: String) throws -> OpaquePointer {
-            if let statement = statements[text] { return statement }
-            var statement: OpaquePointer?
-            guard sqlite3_prepare_v2(database, text, -1, &statement, nil) == SQLITE_OK, let statement else {
-                throw failure
-            }
-            statements[text] = statement
-            return statement
-        }
-
-        private func execute(_ text: String) throws {
-            guard sqlite3_exec(database, text, nil, nil, nil) == SQLITE_OK else { throw failure }
-        }
-
-        private var failure: BenchmarkError {
-            BenchmarkError("SQLite: \(String(cString: sqlite3_errmsg(database)))")
         }
     }
 #endif
