@@ -1,4 +1,4 @@
-// Deflates inputs with dictionaries; zlib and small_inflate have to give the input back.
+// Deflates inputs with dictionaries; zlib and inflate_whole have to give the input back.
 #include "CDeflate.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     zlib_gives_back(data, dictionary_count, deflated, written, bytes, count);
 
     uint8_t *output = malloc(count + 1);
-    bool is_whole = small_inflate(data, dictionary_count, deflated, written, output, count);
-    require(is_whole && memcmp(output, bytes, count) == 0, "small_inflate gives the input back");
+    bool is_whole = inflate_whole(data, dictionary_count, deflated, written, output, count);
+    require(is_whole && memcmp(output, bytes, count) == 0, "inflate_whole gives the input back");
 
     // In ranges of exactly the size, so that the sanitizer sees each byte too many.
     uint8_t *exact = malloc(written);

@@ -48,20 +48,4 @@ final class DictionaryStrings: @unchecked Sendable {
         let count = small_deflate(index, input.baseAddress, input.count, depth, output.baseAddress, output.count)
         return count == 0 ? nil : count
     }
-
-    /// Whether all of `input` is DEFLATE data without header and trailer, and its content fills `output` exactly.
-    static func inflate(
-        _ input: UnsafeRawBufferPointer,
-        dictionary: [UInt8],
-        filling output: UnsafeMutableRawBufferPointer
-    ) -> Bool {
-        small_inflate(
-            dictionary,
-            dictionary.count,
-            input.baseAddress,
-            input.count,
-            output.baseAddress,
-            output.count
-        )
-    }
 }

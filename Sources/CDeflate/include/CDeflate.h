@@ -33,6 +33,6 @@ size_t small_deflate(
 /// fills the `expected` bytes of `output` exactly.
 ///
 /// Any bytes may be given: nothing outside the three ranges is read or written. Takes and refuses the data that zlib
-/// does.
-bool small_inflate(
+/// does. Matches may begin in the last 32,768 bytes of the dictionary, as if it came before the content.
+bool inflate_whole(
     const void *dictionary, size_t dictionary_count, const void *bytes, size_t count, void *output, size_t expected);
