@@ -1,4 +1,3 @@
-import CDeflate
 import Foundation
 import TestSupport
 import Testing
@@ -113,33 +112,6 @@ import Testing
                 changed[Int.random(in: changed.indices, using: &random)] = .random(in: 0...255, using: &random)
             }
             judge(changed, "round \(round), seed \(seed)")
-        }
-    }
-
-    /// Codes of a block's own are made where they save a sixteenth: for text of few letters, not for one of so many that
-    /// the description of their codes is long.
-    @Test func ownCodesAreMadeWhereTheySaveEnough() {
-        func blockType(of input: [UInt8]) -> UInt8 {
-            var output = [UInt8](repeating: 0, count: 5_000)
-            let count = small_deflate(nil, input, input.count, 8, &output, output.count)
-            #expect(
-                ZlibAlone.inflate(
-                    PresetDictionary([]).stream(ofBare: output[..<count], content: input),
-                    dictionary: [],
-                    limit: 5_000
-                ) == input
-            )
-            return output[0] >> 1 & 3
-        }
-        var random = SeededGenerator(seed: 3)
-        for count in [200, 300, 400] {
-            let text = (0..<count).map { _ in UInt8.random(in: 0..<128, using: &random) }
-            #expect(blockType(of: text) == 1, "fixed codes, \(count) bytes")
-        }
-        for count in [700, 1_400, 4_096] {
-            let text = (0..<count).map { _ in UInt8.random(in: 97..<105, using: &random) }
-            #expect(blockType(of: text) == 2, "codes of its own, \(count) bytes")
-            #expect(blockType(of: random.bytes(count)) == 1, "noise has no shorter codes, \(count) bytes")
         }
     }
 

@@ -26,24 +26,6 @@ final class DictionaryStrings: @unchecked Sendable {
         into output: UnsafeMutableRawBufferPointer,
         level: Int
     ) -> Int? {
-        Self.deflate(input, index, into: output, level: level)
-    }
-
-    /// As ``deflate(_:into:level:)``, without a dictionary.
-    static func deflateAlone(
-        _ input: UnsafeRawBufferPointer,
-        into output: UnsafeMutableRawBufferPointer,
-        level: Int
-    ) -> Int? {
-        deflate(input, nil, into: output, level: level)
-    }
-
-    private static func deflate(
-        _ input: UnsafeRawBufferPointer,
-        _ index: OpaquePointer?,
-        into output: UnsafeMutableRawBufferPointer,
-        level: Int
-    ) -> Int? {
         let depth: Int32 = level < 4 ? 12 : level < 7 ? 32 : 128
         let count = small_deflate(index, input.baseAddress, input.count, depth, output.baseAddress, output.count)
         return count == 0 ? nil : count

@@ -6,19 +6,19 @@ import CZlib
 /// Unsafe code, and why it is sound: C is given whole buffers with their counts, and reads and writes within these; its
 /// argument stands beside it.
 extension Zlib {
-    /// As ``deflate(_:into:_:)``, for a small input: to as many bytes as zlib's level 1, in an eighth to a half of its
-    /// time.
+    private static let deflaters = StreamPool(capacity: 8) { OwnDeflater() }
+
+    /// Deflates all of `input` to blocks without zlib's header and trailer, about as far as zlib's level 1; `nil` if they do
+    /// not fit.
+    ///
+    /// - Parameter isLast: whether the stream ends with `input`; else the output ends with an empty stored block, and
+    ///   more blocks can follow.
     static func deflateByOwnCode(
         _ input: UnsafeRawBufferPointer,
-        into output: UnsafeMutableRawBufferPointer
-    ) -> Int {
-        var stream = StreamOfRuns.Writer(output)
-        if let count = DictionaryStrings.deflateAlone(input, into: stream.space(for: input.count), level: 1) {
-            stream.append(deflated: count, of: input)
-        } else {
-            stream.append(input, isLast: true)
-        }
-        return stream.finish()
+        into output: UnsafeMutableRawBufferPointer,
+        isLast: Bool = true
+    ) -> Int? {
+        deflaters.withStream { $0.deflate(input, into: output, isLast: isLast) }
     }
 
     /// Whether all of `input` is one zlib stream, with the dictionary if one is given and without if not, and its content

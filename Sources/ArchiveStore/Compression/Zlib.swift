@@ -83,30 +83,16 @@ package enum Zlib {
         precondition(output.count >= bound, "the output is too small for the input, stored")
 
         guard let level = compression.level else { return StoredBlocks.write(input, into: output) }
+        // A small input is one run, for which no array is made.
         guard input.count > DeflateSettings.largestSmallInput else {
-            if compression == .automatic { return deflateByOwnCode(input, into: output) }
-            // One byte less than stored blocks would take: input that does not fit there is better stored.
-            let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
-            return deflateSmall(input, into: target, level: level, by: engine)
-                ?? StoredBlocks.write(input, into: output)
+            var stream = StreamOfRuns.Writer(output)
+            stream.append(input, isLast: true) { run, space in
+                deflateRun(run, into: space, isLast: true, level: level, by: engine)
+            }
+            return stream.finish()
         }
         return StreamOfRuns.write(input, runs, into: output) { run, space, isLast in
             deflateRun(run, into: space, isLast: isLast, level: level, by: engine)
-        }
-    }
-
-    /// Deflates all of `input` to a zlib stream; `nil` if it does not fit.
-    private static func deflateSmall(
-        _ input: UnsafeRawBufferPointer,
-        into output: UnsafeMutableRawBufferPointer,
-        level: Int,
-        by engine: Engine
-    ) -> Int? {
-        switch engine {
-        case .own: smallDeflaters[level].withStream { $0.deflate(input, into: output) }
-        #if Libdeflate
-            case .libdeflate: compressors[level].withStream { $0.deflate(input, into: output, isBare: false) }
-        #endif
         }
     }
 
@@ -118,18 +104,16 @@ package enum Zlib {
         level: Int,
         by engine: Engine
     ) -> Int? {
+        let isSmall = input.count <= DeflateSettings.largestSmallInput
         #if Libdeflate
-            // It always ends the stream.
-            if isLast, engine == .libdeflate {
-                return compressors[level].withStream { $0.deflate(input, into: output, isBare: true) }
+            // It always ends the stream. Own code takes no longer for a small input.
+            if engine == .libdeflate, isLast, level > 1 || !isSmall {
+                return compressors[level].withStream { $0.deflate(input, into: output) }
             }
         #endif
-        return largeDeflaters[level].withStream { $0.deflate(input, into: output, isLast: isLast) }
-    }
-
-    /// Whether the fastest stream for small inputs deflates all of `input` into `output`.
-    static func fits(_ input: UnsafeRawBufferPointer, deflatedInto output: UnsafeMutableRawBufferPointer) -> Bool {
-        smallDeflaters[1].withStream { $0.deflate(input, into: output) } != nil
+        if level == 1 { return deflateByOwnCode(input, into: output, isLast: isLast) }
+        let deflaters = isSmall ? smallDeflaters : largeDeflaters
+        return deflaters[level].withStream { $0.deflate(input, into: output, isLast: isLast) }
     }
 
     /// Inflates one zlib stream that is known to hold exactly `byteCount` bytes.
