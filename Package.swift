@@ -59,7 +59,7 @@ let package = Package(
         // CRC-32, several times as fast as zlib's where the processor helps.
         .target(name: "CChecksum"),
 
-        // DEFLATE for small inputs, with a dictionary that is indexed once.
+        // DEFLATE for whole inputs: inflating, the fastest level, and small inputs with a dictionary that is indexed once.
         .target(name: "CDeflate"),
 
         // The layout of Swift's objects, for references to objects that are still being decoded.

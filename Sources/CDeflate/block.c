@@ -1,68 +1,37 @@
 // In C, as the search is: words go to any address.
 #include "block.h"
 
-#include <stdbool.h>
-#include <string.h>
+static inline void put_code(bit_writer *out, uint32_t code) { put(out, code & 0xffff, code >> 16); }
 
-/// Bits that go to the output, the first one lowest.
-typedef struct {
-    uint8_t *next;
-    uint8_t *end;
-    uint64_t bits;
-    unsigned count;
-    bool is_full;
-} bit_writer;
-
-/// 64 bits at most are held, and fewer than 8 after a flush; a match takes up to 48.
-static inline void put(bit_writer *out, uint64_t bits, unsigned count) {
-    out->bits |= bits << out->count;
-    out->count += count;
-}
-
-static inline void flush(bit_writer *out) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (out->end - out->next >= 8) {
-        // All eight bytes are written, of which those that are full are kept.
-        memcpy(out->next, &out->bits, 8);
-        out->next += out->count >> 3;
-        out->bits >>= out->count & ~7u;
-        out->count &= 7;
-        return;
-    }
-#endif
-    while (out->count >= 8) {
-        if (out->next == out->end) {
-            out->is_full = true;
-            out->count = 0;
-            return;
-        }
-        *out->next++ = (uint8_t)out->bits;
-        out->bits >>= 8;
-        out->count -= 8;
-    }
-}
-
-static void write_tokens(
-    bit_writer *out, const token *tokens, size_t count, const prefix_code *literals, const prefix_code *distances) {
+static void write_symbols(
+    bit_writer *out, const block *block, const prefix_code *literals, const prefix_code *distances) {
     // A copy, which no store to the output can change.
     bit_writer copy = *out;
-    for (size_t index = 0; index < count && !copy.is_full; index++) {
-        token token = tokens[index];
-        if (token.length == 0) {
-            put(&copy, literals->bits[token.distance], literals->lengths[token.distance]);
-            // With up to 31 bits there is room for another literal, or for a match after a flush.
-            if (copy.count < 32) continue;
-        } else {
-            if (copy.count >= 16) flush(&copy);
-            unsigned place = token.place, symbol = token.symbol;
-            put(&copy, literals->bits[257 + place], literals->lengths[257 + place]);
-            put(&copy, token.length - length_base[place], length_bits[place]);
-            put(&copy, distances->bits[symbol], distances->lengths[symbol]);
-            put(&copy, token.distance - distance_base[symbol], distance_bits[symbol]);
+    const uint8_t *byte = block->bytes;
+    for (size_t index = 0; index < block->sequence_count && !copy.is_full; index++) {
+        sequence next = block->sequences[index];
+        // Of 64 bits, up to 7 are left from before, and three literals take up to 45.
+        unsigned left = next.literals;
+        for (; left >= 3; left -= 3, byte += 3) {
+            put_code(&copy, literals->codes[byte[0]]);
+            put_code(&copy, literals->codes[byte[1]]);
+            put_code(&copy, literals->codes[byte[2]]);
+            flush(&copy);
         }
+        for (; left > 0; left--) put_code(&copy, literals->codes[*byte++]);
+        if (next.length == 0) continue;
+        // A match takes up to 48.
+        if (copy.count >= 16) flush(&copy);
+        unsigned place = next.place, symbol = next.symbol;
+        put_code(&copy, literals->codes[257 + place]);
+        put(&copy, next.length - length_base[place], length_bits[place]);
+        put_code(&copy, distances->codes[symbol]);
+        put(&copy, next.distance - distance_base[symbol], distance_bits[symbol]);
         flush(&copy);
+        byte += next.length;
     }
-    put(&copy, literals->bits[END_OF_BLOCK], literals->lengths[END_OF_BLOCK]);
+    flush(&copy);
+    put_code(&copy, literals->codes[END_OF_BLOCK]);
     flush(&copy);
     *out = copy;
 }
@@ -172,7 +141,7 @@ static void write_codes(bit_writer *out, const block_codes *codes) {
     }
     for (size_t index = 0; index < codes->run_count && !out->is_full; index++) {
         unsigned symbol = codes->runs[index] & 0xff;
-        put(out, codes->header.bits[symbol], codes->header.lengths[symbol]);
+        put_code(out, codes->header.codes[symbol]);
         put(out, codes->runs[index] >> 8, header_bits[symbol]);
         flush(out);
     }
@@ -182,7 +151,7 @@ static void write_codes(bit_writer *out, const block_codes *codes) {
 
 /// How many bits a block with fixed codes takes.
 static size_t fixed_block_bits(const symbol_counts *counts) {
-    // The lengths of RFC 1951 § 3.2.6. No sum overflows: an input has 4 KiB.
+    // The lengths of RFC 1951 § 3.2.6. No sum overflows: a block has less than 2^16 symbols.
     uint16_t sevens = 0, eights = 0, nines = 0;
     for (unsigned symbol = 0; symbol < 144; symbol++) eights += counts->literals[symbol];
     for (unsigned symbol = 144; symbol < 256; symbol++) nines += counts->literals[symbol];
@@ -201,7 +170,7 @@ static inline uint32_t logarithm(uint32_t number) {
 
 /// The entropy of symbols that come so often, in bits. The number of those that come is added to `used`.
 static uint32_t entropy(const uint16_t *counts, size_t count, unsigned *used) {
-    // No sum overflows: an input has 4 KiB.
+    // No sum overflows: a block has less than 2^16 symbols, so a sum is at most 2^16 times 16 · 2^8.
     uint32_t total = 0, sum = 0;
     for (size_t symbol = 0; symbol < count; symbol++) {
         uint32_t number = counts[symbol];
@@ -226,22 +195,43 @@ static size_t own_block_bits(const symbol_counts *counts) {
 /// a deflate, and reading them that of an inflate. In a block of fewer bits they never do.
 enum { LEAST_SAVING = 16, LEAST_OWN_CODES = 1200 };
 
-size_t block_write(const token *tokens, size_t count, const symbol_counts *counts, void *output, size_t room) {
-    bit_writer out = {output, (uint8_t *)output + room, 0, 0, false};
-    size_t fixed_bits = fixed_block_bits(counts);
-    block_codes codes;
-    bool has_codes = fixed_bits >= LEAST_OWN_CODES &&
-                     own_block_bits(counts) < fixed_bits - fixed_bits / LEAST_SAVING &&
-                     make_codes(&codes, counts) < fixed_bits;
-    put(&out, 1 | (has_codes ? 2 : 1) << 1, 3);
-    if (has_codes) {
-        write_codes(&out, &codes);
-        write_tokens(&out, tokens, count, &codes.literals, &codes.distances);
-    } else {
-        write_tokens(&out, tokens, count, code_fixed(), code_fixed_distances());
+/// Writes a block as it is (RFC 1951 § 3.2.4), after its first three bits.
+static void write_stored(bit_writer *out, const uint8_t *bytes, size_t count) {
+    finish(out);
+    put(out, count | (~count & 0xffff) << 16, 32);
+    flush(out);
+    if (out->is_full || (size_t)(out->end - out->next) < count) {
+        out->is_full = true;
+        return;
     }
-    // The last bits, filled up to a byte.
-    if (out.count > 0) put(&out, 0, 8 - out.count);
-    flush(&out);
-    return out.is_full ? 0 : (size_t)(out.next - (uint8_t *)output);
+    if (count > 0) memcpy(out->next, bytes, count);
+    out->next += count;
+}
+
+void block_write_empty(bit_writer *out) {
+    put(out, 0, 3);
+    write_stored(out, NULL, 0);
+}
+
+void block_write(bit_writer *out, const block *block, bool is_last) {
+    const symbol_counts *counts = block->counts;
+    size_t bits = fixed_block_bits(counts);
+    block_codes codes;
+    bool has_codes = false;
+    if (bits >= LEAST_OWN_CODES && own_block_bits(counts) < bits - bits / LEAST_SAVING) {
+        size_t own_bits = make_codes(&codes, counts);
+        has_codes = own_bits < bits;
+        if (has_codes) bits = own_bits;
+    }
+    // With the three bits before, the rest of a byte, and twice its length.
+    bool is_stored = 3 + 7 + 32 + 8 * block->count < bits;
+    put(out, (is_last ? 1 : 0) | (is_stored ? 0 : has_codes ? 2 : 1) << 1, 3);
+    if (is_stored) {
+        write_stored(out, block->bytes, block->count);
+    } else if (has_codes) {
+        write_codes(out, &codes);
+        write_symbols(out, block, &codes.literals, &codes.distances);
+    } else {
+        write_symbols(out, block, code_fixed(), code_fixed_distances());
+    }
 }

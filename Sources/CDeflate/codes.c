@@ -10,7 +10,7 @@ static void assign(prefix_code *code, const uint16_t *symbols, size_t count) {
     for (unsigned bits = 1; bits < 16; bits++) next[bits] = value = (value + numbers[bits - 1]) << 1;
     for (size_t index = 0; index < count; index++) {
         unsigned bits = code->lengths[symbols[index]];
-        code->bits[symbols[index]] = (uint16_t)code_reversed(next[bits]++, bits);
+        code->codes[symbols[index]] = bits << 16 | code_reversed(next[bits]++, bits);
     }
 }
 

@@ -32,10 +32,11 @@ static inline unsigned distance_symbol(unsigned distance) {
     return 2 * bits + ((rest >> (bits - 1)) & 1);
 }
 
-/// A prefix code: for each symbol its length in bits, 0 for one without a code, and its bits, the first one lowest.
+/// A prefix code: for each symbol its length in bits, 0 for one without a code, and the code.
 typedef struct {
     uint8_t lengths[288];
-    uint16_t bits[288];
+    /// Each symbol's bits, the first one lowest, and from bit 16 on how many there are.
+    uint32_t codes[288];
 } prefix_code;
 
 /// The order in which a block with codes of its own gives the lengths of the code that describes them.

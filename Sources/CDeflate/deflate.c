@@ -1,196 +1,163 @@
-// In C, because the inner loops work on words at any address.
+// Deflates whole inputs, without a dictionary: each place is looked up once, by the hash of its first four bytes, and the
+// match there is taken if it saves bits.
 //
-// The strings of a dictionary are indexed once and never copied, unlike zlib's, which begins each stream with a copy of
-// its state: for an archive of 400 bytes that copy takes longer than finding its strings.
-#include <string.h>
+// In C, because the search works on words at any address.
+#include <stdlib.h>
 
+#include "CDeflate.h"
 #include "block.h"
-#include "dictionary.h"
+#include "input_strings.h"
 
-enum { LARGEST_HASH_BITS = 12, SHORTEST_MATCH = 4 };
+enum {
+    /// Of indexes of four and of three bytes.
+    HASH_BITS = 14,
+    SHORT_HASH_BITS = 13,
+    /// So many are the index's for an input of up to 4 KiB, which then stays in the nearest cache.
+    FEW_HASH_BITS = 12,
+    FEW_BYTES = 4096,
+    /// The most matches of a block.
+    MOST_SEQUENCES = 8192,
+    /// How far back matches reach.
+    WINDOW = 32768,
+    /// Matches of three and four bytes that begin farther back take about as many bits as their bytes.
+    FARTHEST_OF_THREE = 256,
+    FARTHEST_OF_FOUR = 2048,
+    /// Whether bytes are text is seen by one of so many; one of so many may be none of text.
+    SAMPLED = 16,
+    TEXT_TO_OTHERS = 8
+};
 
-/// Up to so many bytes an input is searched as long as the caller says, and with the smallest index.
-enum { SHORT_INPUT = 640, SHORT_HASH_BITS = 10 };
+struct deflater {
+    /// Where the next input begins, in a count of places that goes on from input to input: those of earlier inputs are too
+    /// far back for a match, so the indexes need not be cleared.
+    uint32_t next_start;
+    /// The last place of each hash.
+    uint32_t last[1 << HASH_BITS];
+    uint32_t last_short[1 << SHORT_HASH_BITS];
+    /// One more than matches, for the literals after them.
+    sequence sequences[MOST_SEQUENCES + 1];
+};
 
-/// One input, and the strings of it that were passed.
+deflater *deflater_make(void) {
+    deflater *state = calloc(1, sizeof *state);
+    // An entry of 0 is farther back than a match reaches.
+    if (state != NULL) state->next_start = WINDOW + 1;
+    return state;
+}
+
+void deflater_free(deflater *state) { free(state); }
+
+/// Where an input of so many bytes begins in the count of places.
+static uint32_t take_start(deflater *state, size_t count) {
+    uint32_t taken = (uint32_t)count + WINDOW;
+    if (state->next_start > UINT32_MAX - taken) {
+        memset(state->last, 0, sizeof state->last);
+        memset(state->last_short, 0, sizeof state->last_short);
+        state->next_start = WINDOW + 1;
+    }
+    uint32_t start = state->next_start;
+    state->next_start += taken;
+    return start;
+}
+
+/// An input while it is divided into blocks.
 typedef struct {
     const uint8_t *bytes;
     size_t count;
-    int depth;
-    /// A match of so many bytes is taken at once; after a shorter one, the next place is looked at, too.
-    unsigned good_match;
-    /// Strings that begin inside of longer matches are not indexed: they are found by way of where the match came from.
-    unsigned longest_indexed;
+    /// Where it begins in the count of places.
+    uint32_t start;
     int hash_bits;
-    uint16_t last[1 << LARGEST_HASH_BITS];
-    uint16_t before[SMALL_DEFLATE_LARGEST_INPUT];
+    /// Where the next block begins.
+    size_t place;
 } input;
 
 typedef struct {
-    unsigned length;
-    unsigned distance;
-    /// How many bits less it takes than its bytes would as literals.
-    int gain;
+    unsigned length, distance;
 } match;
 
-static inline uint32_t word(const uint8_t *bytes) {
-    uint32_t value;
-    memcpy(&value, bytes, sizeof value);
-    return value;
+static inline uint32_t hash(uint32_t string, int bits) { return hash_product(string) >> (32 - bits); }
+
+/// How far back a string with the same hash is; the place is indexed then.
+static inline size_t take_distance(uint32_t *last, uint32_t place) {
+    size_t distance = place - *last;
+    *last = place;
+    return distance;
 }
 
-/// How many bytes are equal, `most` at most.
-static inline unsigned equal_count(const uint8_t *one, const uint8_t *other, unsigned most) {
-    unsigned count = 0;
-    for (; count + 8 <= most; count += 8) {
-        uint64_t a, b;
-        memcpy(&a, one + count, 8);
-        memcpy(&b, other + count, 8);
-        if (a == b) continue;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        return count + (unsigned)(__builtin_ctzll(a ^ b) >> 3);
-#else
-        return count + (unsigned)(__builtin_clzll(a ^ b) >> 3);
-#endif
-    }
-    while (count < most && one[count] == other[count]) count++;
-    return count;
-}
-
-static inline int match_cost(unsigned length, unsigned distance) {
-    unsigned place = length_place(length), symbol = distance_symbol(distance);
-    return (place < 23 ? 7 : 8) + length_bits[place] + 5 + distance_bits[symbol];
-}
-
-static inline void consider(match *best, unsigned length, unsigned distance) {
-    if (length <= best->length) return;
-    int gain = 8 * (int)length - match_cost(length, distance);
-    if (gain > best->gain) *best = (match){length, distance, gain};
-}
-
-/// The match of more than `least` bytes, and more than three, that saves most at a place; none has a gain of 0. The
-/// place is indexed then.
+/// The match of a place, of up to `most` bytes, which saves bits; its length is 0 if there is none. At least four bytes are
+/// left there.
 ///
-/// A place is looked at closely if four bytes are the same, the last of which would make a match there longer than the
-/// best one so far.
+/// Distances of up to `WINDOW` lead to a place of this input, since those of earlier inputs are farther back.
 static inline __attribute__((always_inline)) match find(
-    input *in, const small_dictionary *dictionary, size_t place, unsigned last_distance, unsigned least) {
-    match best = {least < SHORTEST_MATCH ? SHORTEST_MATCH - 1 : least, 0, 0};
-    size_t left = in->count - place;
-    if (left < SHORTEST_MATCH) return best;
+    deflater *state, const input *in, size_t place, unsigned most, bool finds_short) {
     const uint8_t *here = in->bytes + place;
-    uint32_t product = hash_product(word(here));
-    uint16_t *slot = &in->last[product >> (32 - in->hash_bits)];
-    unsigned at = *slot;
-    in->before[place] = (uint16_t)at;
-    *slot = (uint16_t)place;
-    if (left <= best.length) return best;
-    unsigned most = left < LARGEST_MATCH ? (unsigned)left : LARGEST_MATCH;
-    uint32_t sought = word(here + best.length - 3);
-    // The former match often goes on after a byte that differs.
-    if (last_distance != 0) {
-        // It began before this place, so its distance leads into the input or the dictionary from here, too.
-        unsigned limit = most;
-        const uint8_t *there;
-        if (last_distance <= place) {
-            there = here - last_distance;
-        } else {
-            size_t back = last_distance - place;
-            there = dictionary->bytes + dictionary->count - back;
-            // Matches end with the dictionary, since the input does not stand after it.
-            if (back < limit) limit = (unsigned)back;
-        }
-        if (word(there + best.length - 3) == sought) {
-            consider(&best, equal_count(here, there, limit), last_distance);
-            if (best.length == most) return best;
-            sought = word(here + best.length - 3);
-        }
+    uint32_t string = word(here), counted = in->start + (uint32_t)place;
+    size_t distance = take_distance(&state->last[hash(string, in->hash_bits)], counted), near = WINDOW;
+    if (finds_short) near = take_distance(&state->last_short[hash(first_three(string), SHORT_HASH_BITS)], counted);
+    if (distance <= WINDOW && word(here - distance) == string) {
+        unsigned length = equal_count(here, here - distance, most);
+        if (length > 4 || distance <= FARTHEST_OF_FOUR) return (match){length, (unsigned)distance};
     }
-    // `best.length` is less than `most`, so each word that is compared lies within the input.
-    for (int tries = in->depth; at != NO_PLACE && tries > 0; tries--, at = in->before[at]) {
-        if (word(in->bytes + at + best.length - 3) != sought) continue;
-        consider(&best, equal_count(here, in->bytes + at, most), (unsigned)(place - at));
-        if (best.length == most) return best;
-        sought = word(here + best.length - 3);
+    if (finds_short && near <= FARTHEST_OF_THREE && first_three(word(here - near)) == first_three(string)) {
+        return (match){equal_count(here, here - near, most), (unsigned)near};
     }
-    if (dictionary == NULL) return best;
-    at = dictionary->last[product >> (32 - DICTIONARY_HASH_BITS)];
-    for (int tries = in->depth; at != NO_PLACE && tries > 0; tries--, at = dictionary->before[at]) {
-        // After the dictionary's bytes there is room for the longest match.
-        if (word(dictionary->bytes + at + best.length - 3) != sought) continue;
-        unsigned limit = (unsigned)(dictionary->count - at);
-        if (limit > most) limit = most;
-        consider(&best, equal_count(here, dictionary->bytes + at, limit), (unsigned)(place + dictionary->count - at));
-        if (best.length == most) return best;
-        sought = word(here + best.length - 3);
-    }
-    return best;
+    return (match){0, 0};
 }
 
-static inline void pass(input *in, size_t place) {
-    if (in->count - place < 4) return;
-    uint32_t hash = hash_product(word(in->bytes + place)) >> (32 - in->hash_bits);
-    in->before[place] = in->last[hash];
-    in->last[hash] = (uint16_t)place;
-}
-
-/// Divides the input into literals and matches; returns how many there are, one for each byte at most.
-static inline __attribute__((always_inline)) size_t divide(
-    input *in, const small_dictionary *dictionary, token *tokens, symbol_counts *counts) {
-    size_t used = 0, place = 0;
-    unsigned last_distance = 0;
-    while (place < in->count) {
-        match found = find(in, dictionary, place, last_distance, 0);
-        // How many places of the match are indexed.
-        size_t indexed = 1;
-        while (found.gain > 0 && found.length < in->good_match && place + 1 < in->count) {
-            // A match that begins one byte later may save more than this one.
-            match next = find(in, dictionary, place + 1, last_distance, found.length + 1);
-            if (next.gain <= 0) {
-                indexed = 2;
-                break;
-            }
-            counts->literals[in->bytes[place]]++;
-            tokens[used++] = (token){0, in->bytes[place++], 0, 0};
-            found = next;
-        }
-        if (found.gain <= 0) {
-            counts->literals[in->bytes[place]]++;
-            tokens[used++] = (token){0, in->bytes[place++], 0, 0};
+/// Divides the bytes of the next block into sequences.
+static inline __attribute__((always_inline)) block divide(
+    deflater *state, input *in, symbol_counts *counts, bool finds_short) {
+    size_t start = in->place, place = start, literals = start;
+    size_t end = in->count - start < LARGEST_BLOCK ? in->count : start + LARGEST_BLOCK;
+    // No match begins in the last three bytes, so that there are four where one is looked for.
+    size_t searched = end - start < 4 ? start : end - 3;
+    size_t used = 0;
+    while (place < searched && used < MOST_SEQUENCES) {
+        unsigned most = end - place < LARGEST_MATCH ? (unsigned)(end - place) : LARGEST_MATCH;
+        match found = find(state, in, place, most, finds_short);
+        if (found.length == 0) {
+            counts->literals[in->bytes[place++]]++;
             continue;
         }
-        unsigned length = length_place(found.length), symbol = distance_symbol(found.distance);
-        counts->literals[257 + length]++;
-        counts->distances[symbol]++;
-        tokens[used++] =
-            (token){(uint16_t)found.length, (uint16_t)found.distance, (uint8_t)length, (uint8_t)symbol};
-        last_distance = found.distance;
-        size_t end = place + found.length;
-        if (found.length <= in->longest_indexed) {
-            for (place += indexed; place < end; place++) pass(in, place);
+        state->sequences[used++] = sequence_make(place - literals, found.length, found.distance, counts);
+        literals = place + found.length;
+        size_t indexed = literals < searched ? literals : searched;
+        while (++place < indexed) {
+            state->last[hash(word(in->bytes + place), in->hash_bits)] = in->start + (uint32_t)place;
         }
-        place = end;
+        place = literals;
     }
+    if (used < MOST_SEQUENCES) {
+        while (place < end) counts->literals[in->bytes[place++]]++;
+    }
+    if (place > literals) state->sequences[used++] = (sequence){(uint16_t)(place - literals), 0, 0, 0, 0};
     counts->literals[END_OF_BLOCK]++;
-    return used;
+    in->place = place;
+    return (block){in->bytes + start, place - start, state->sequences, used, counts};
 }
 
-size_t small_deflate(
-    const small_dictionary *dictionary, const void *bytes, size_t count, int depth, void *output, size_t room) {
-    if (count > SMALL_DEFLATE_LARGEST_INPUT || room == 0) return 0;
-    input in;
-    in.bytes = bytes;
-    in.count = count;
-    bool is_short = count <= SHORT_INPUT;
-    // Most of a longer input is text of its own, where a long search takes much time and saves little.
-    in.depth = is_short || depth < 6 ? depth : depth / 2;
-    in.good_match = is_short ? 24 : 5;
-    in.longest_indexed = is_short ? 16 : 0;
-    in.hash_bits = is_short ? SHORT_HASH_BITS : LARGEST_HASH_BITS;
-    memset(in.last, 0xff, sizeof in.last[0] << in.hash_bits);
-    token tokens[SMALL_DEFLATE_LARGEST_INPUT];
-    symbol_counts counts = {{0}, {0}};
-    // Inlined twice: without a dictionary, half of the search is left out.
-    size_t used = dictionary == NULL ? divide(&in, NULL, tokens, &counts) : divide(&in, dictionary, tokens, &counts);
-    return block_write(tokens, used, &counts, output, room);
+/// Whether bytes look like numbers and references, in which many strings of three bytes come again close by, and not like
+/// text, in which few do.
+static bool is_binary(const uint8_t *bytes, size_t count) {
+    size_t others = 0;
+    for (size_t place = 0; place < count; place += SAMPLED) others += bytes[place] < 32 || bytes[place] > 127;
+    return others * SAMPLED * TEXT_TO_OTHERS > count;
+}
+
+size_t deflate_whole(
+    deflater *state, const void *bytes, size_t count, bool is_last, void *output, size_t room) {
+    if (count > DEFLATE_LARGEST_INPUT || room == 0) return 0;
+    input in = {bytes, count, take_start(state, count), count > FEW_BYTES ? HASH_BITS : FEW_HASH_BITS, 0};
+    bit_writer out = {output, (uint8_t *)output + room, 0, 0, false};
+    do {
+        symbol_counts counts = {{0}, {0}};
+        size_t left = count - in.place;
+        // Inlined twice: in text, the search for matches of three bytes would take a tenth of the time.
+        bool finds_short = is_binary(in.bytes + in.place, left < LARGEST_BLOCK ? left : LARGEST_BLOCK);
+        block block = finds_short ? divide(state, &in, &counts, true) : divide(state, &in, &counts, false);
+        block_write(&out, &block, is_last && in.place == count);
+    } while (in.place < count && !out.is_full);
+    if (!is_last) block_write_empty(&out);
+    finish(&out);
+    return out.is_full ? 0 : (size_t)(out.next - (uint8_t *)output);
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input_strings.h"
+
 small_dictionary *small_dictionary_make(const void *bytes, size_t all) {
     size_t count = all < SMALL_DEFLATE_LARGEST_DICTIONARY ? all : SMALL_DEFLATE_LARGEST_DICTIONARY;
     // One allocation: the places need two bytes each, and follow a structure that is aligned for more.
@@ -17,9 +19,7 @@ small_dictionary *small_dictionary_make(const void *bytes, size_t all) {
     for (size_t place = 0; place < count; place++) {
         dictionary->before[place] = NO_PLACE;
         if (count - place < 4) continue;
-        uint32_t string;
-        memcpy(&string, dictionary->bytes + place, 4);
-        uint32_t hash = hash_product(string) >> (32 - DICTIONARY_HASH_BITS);
+        uint32_t hash = hash_product(word(dictionary->bytes + place)) >> (32 - DICTIONARY_HASH_BITS);
         dictionary->before[place] = dictionary->last[hash];
         dictionary->last[hash] = (uint16_t)place;
     }

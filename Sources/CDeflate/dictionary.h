@@ -12,6 +12,3 @@ struct small_dictionary {
     uint16_t *before;
     uint8_t *bytes;
 };
-
-/// The highest bits are the hash of a string, in as many bits as an index has.
-static inline uint32_t hash_product(uint32_t string) { return string * 2654435761u; }

@@ -1,294 +1,322 @@
-// Reads DEFLATE data of a few KiB. zlib, which reads all streams, begins each one by copying the dictionary into its
-// window, and makes tables for codes of more symbols than such data has.
-#include <string.h>
+// Reads DEFLATE data (RFC 1951) of which it is known how many bytes it holds, from a whole input to a whole output.
+//
+// In C, because the inner loop reads and writes words at any address. Each one's argument stands beside it.
+#include "CDeflate.h"
+#include "bit_reader.h"
+#include "decode_table.h"
 
-#include "codes.h"
-#include "dictionary.h"
-
-enum { LONGEST_CODE = 15, LITERAL_BITS = 9, DISTANCE_BITS = 7, HEADER_BITS = 7 };
-
-/// A prefix code as a reader needs it. Codes of up to as many bits as it is made for are found by the next bits of the
-/// data, longer ones, which are rare, bit by bit from there.
-typedef struct {
-    /// By the next bits: a symbol, and in the lowest four bits its number of bits, 0 if these bits begin a longer code,
-    /// or none.
-    uint16_t entries[1 << LITERAL_BITS];
-    /// The first code that has a bit more than the table, and how many symbols have shorter ones.
-    unsigned first_long, short_count;
-    /// How many codes there are of each length, and the symbols in the order of their codes.
-    uint16_t counts[LONGEST_CODE + 1];
-    uint16_t symbols[288];
-} code_table;
-
-/// Makes the table of a code with these lengths. False if they are no code: too many of them, or too few, unless that
-/// is one code of one bit, or none at all. RFC 1951 has such codes for distances; zlib takes them for literals, too.
-static bool make_table(code_table *table, unsigned bits, const uint8_t *lengths, unsigned count, bool may_be_partial) {
-    // Most symbols have no code.
-    uint16_t used[288];
-    unsigned used_count = 0;
-    for (unsigned symbol = 0; symbol < count; symbol++) {
-        used[used_count] = (uint16_t)symbol;
-        used_count += lengths[symbol] != 0;
-    }
-    memset(table->counts, 0, sizeof table->counts);
-    for (unsigned index = 0; index < used_count; index++) table->counts[lengths[used[index]]]++;
-    unsigned longest = LONGEST_CODE;
-    while (longest > 0 && table->counts[longest] == 0) longest--;
-    int left = 1;
-    unsigned places[LONGEST_CODE + 2];
-    places[1] = 0;
-    for (unsigned length = 1; length <= LONGEST_CODE; length++) {
-        left = 2 * left - table->counts[length];
-        if (left < 0) return false;
-        places[length + 1] = places[length] + table->counts[length];
-    }
-    if (left > 0 && (!may_be_partial || longest > 1)) return false;
-    for (unsigned index = 0; index < used_count; index++) {
-        table->symbols[places[lengths[used[index]]]++] = used[index];
-    }
-    // The table for codes of so many bits is the one for a bit less, twice, with the codes of this length. The first bit
-    // of a code is the lowest of a place, so one is added to it at its highest bit, and carried down.
-    table->entries[0] = 0;
-    unsigned next = 0, code = 0;
-    for (unsigned length = 1; length <= bits; length++) {
-        unsigned half = 1u << (length - 1);
-        memcpy(table->entries + half, table->entries, half * sizeof table->entries[0]);
-        for (unsigned rest = table->counts[length]; rest > 0; rest--) {
-            table->entries[code] = (uint16_t)(table->symbols[next++] << 4 | length);
-            unsigned carry = half;
-            while (code & carry) carry >>= 1;
-            code = (code & (carry - 1)) | carry;
+bool refill_at_end(bit_reader *in) {
+    // Bits that were taken of the zeros are no data.
+    if (8 * in->missing > bits_ready(in)) return false;
+    in->count = bits_ready(in);
+    for (; in->count <= REFILLED_BITS; in->count += 8) {
+        if (in->next < in->end) {
+            in->bits |= (uint64_t)*in->next++ << in->count;
+        } else {
+            in->missing++;
         }
     }
-    table->short_count = next;
-    table->first_long = 0;
-    for (unsigned length = 1; length <= bits; length++) {
-        table->first_long = (table->first_long + table->counts[length]) << 1;
-    }
     return true;
 }
 
-static code_table fixed_literals, fixed_distances;
-
-// Before anything can call the function that needs it, so no thread sees it incomplete.
-__attribute__((constructor)) static void make_fixed_tables(void) {
-    uint8_t lengths[288];
-    for (unsigned symbol = 0; symbol < 288; symbol++) {
-        lengths[symbol] = symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
-    }
-    make_table(&fixed_literals, LITERAL_BITS, lengths, 288, false);
-    memset(lengths, 5, 32);
-    make_table(&fixed_distances, DISTANCE_BITS, lengths, 32, false);
-}
-
+/// The output, and the bytes before it that matches refer to.
 typedef struct {
-    const uint8_t *next;
-    const uint8_t *end;
-    uint64_t bits;
-    /// Of these, so many are the data's; the others are 0.
-    unsigned count;
-} bit_reader;
-
-/// Has 48 bits ready, or all that are left.
-static inline void refill(bit_reader *in) {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (in->end - in->next >= 8) {
-        uint64_t more;
-        memcpy(&more, in->next, 8);
-        in->bits |= more << in->count;
-        in->next += (63 - in->count) >> 3;
-        in->count |= 56;
-        return;
-    }
-#endif
-    while (in->count <= 56 && in->next < in->end) {
-        in->bits |= (uint64_t)*in->next++ << in->count;
-        in->count += 8;
-    }
-}
-
-/// Takes bits; false if there are not so many.
-static inline bool take(bit_reader *in, unsigned count, unsigned *value) {
-    if (count > in->count) return false;
-    *value = (unsigned)(in->bits & (((uint64_t)1 << count) - 1));
-    in->bits >>= count;
-    in->count -= count;
-    return true;
-}
-
-typedef struct {
+    uint8_t *next;
+    uint8_t *start;
+    uint8_t *end;
     const uint8_t *dictionary;
     size_t dictionary_count;
-    uint8_t *bytes;
-    size_t used;
-    size_t count;
-} inflated;
+} output_range;
 
-/// Copies a match; false if it reaches back too far, or is longer than the rest of the output.
-static inline bool copy(inflated *out, size_t distance, size_t length) {
-    if (length > out->count - out->used) return false;
-    if (distance > out->used) {
-        size_t back = distance - out->used;
-        if (back > out->dictionary_count) return false;
+// MARK: - Matches
+
+/// The most bytes that `copy_in_words` writes after a match.
+enum { COPY_EXCESS = 32 };
+
+static inline void copy_word(uint8_t *to, const uint8_t *from) {
+    uint64_t word;
+    memcpy(&word, from, 8);
+    memcpy(to, &word, 8);
+}
+
+static inline void copy_two_words(uint8_t *to, const uint8_t *from) {
+    uint64_t one, two;
+    memcpy(&one, from, 8);
+    memcpy(&two, from + 8, 8);
+    memcpy(to, &one, 8);
+    memcpy(to + 8, &two, 8);
+}
+
+/// Copies a match in words: up to `COPY_EXCESS` bytes too many, which come to stand where output is still to come.
+static inline void copy_in_words(uint8_t *to, size_t distance, size_t length) {
+    const uint8_t *from = to - distance;
+    uint8_t *end = to + length;
+    if (distance >= 16) {
+        // Two words are read before they are written.
+        copy_two_words(to, from);
+        copy_two_words(to + 16, from + 16);
+        for (to += 32, from += 32; to < end; to += 16, from += 16) copy_two_words(to, from);
+    } else if (distance >= 8) {
+        do {
+            copy_word(to, from);
+            to += 8, from += 8;
+        } while (to < end);
+    } else if (distance == 1) {
+        memset(to, *from, length);
+    } else {
+        // Of each word as many bytes as the distance are right; the next one begins after them.
+        do {
+            copy_word(to, from);
+            to += distance, from += distance;
+        } while (to < end);
+    }
+}
+
+/// Copies a match of any length, byte by byte where it must, and returns its end; `NULL` if it is longer than the rest of
+/// the output, or begins before the dictionary.
+///
+/// `out` is passed by value, so that its caller can keep it in registers.
+static __attribute__((noinline)) uint8_t *copy_exactly(output_range out, size_t distance, size_t length) {
+    if (length > (size_t)(out.end - out.next)) return NULL;
+    size_t used = (size_t)(out.next - out.start);
+    if (distance > used) {
+        size_t back = distance - used;
+        if (back > out.dictionary_count) return NULL;
         size_t part = length < back ? length : back;
-        memcpy(out->bytes + out->used, out->dictionary + out->dictionary_count - back, part);
-        out->used += part;
+        memcpy(out.next, out.dictionary + out.dictionary_count - back, part);
+        out.next += part;
         length -= part;
         // The rest of the match comes from the start of the output, at the same distance.
     }
-    uint8_t *to = out->bytes + out->used;
-    const uint8_t *from = to - distance;
-    out->used += length;
-    if (distance >= 8 && out->count - out->used >= 8) {
-        // By eight, up to seven bytes too many, which come to stand in the output that is still to be filled.
-        uint8_t *end = to + length;
-        for (; to < end; to += 8, from += 8) memcpy(to, from, 8);
-    } else if (distance >= length) {
-        memcpy(to, from, length);
+    if (length == 0) return out.next;
+    uint8_t *end = out.next + length;
+    if (out.end - end >= COPY_EXCESS) {
+        copy_in_words(out.next, distance, length);
     } else {
-        while (length-- > 0) *to++ = *from++;
+        for (const uint8_t *from = out.next - distance; out.next < end;) *out.next++ = *from++;
     }
+    return end;
+}
+
+/// Copies a match; false if it is longer than the rest of the output, or begins before the dictionary.
+static inline bool copy_match(output_range *out, size_t distance, size_t length) {
+    bool is_simple =
+        distance <= (size_t)(out->next - out->start) && (size_t)(out->end - out->next) >= length + COPY_EXCESS;
+    if (!is_simple) {
+        uint8_t *end = copy_exactly(*out, distance, length);
+        if (end == NULL) return false;
+        out->next = end;
+        return true;
+    }
+    copy_in_words(out->next, distance, length);
+    out->next += length;
     return true;
 }
 
-/// Takes a symbol whose code is longer than the table's bits; false if the bits are no code, or too few.
-static bool take_long(bit_reader *in, const code_table *table, unsigned bits, unsigned *symbol) {
-    unsigned code = code_reversed((unsigned)in->bits & ((1u << bits) - 1), bits);
-    unsigned first = table->first_long, place = table->short_count;
-    for (unsigned length = bits + 1; length <= LONGEST_CODE && length <= in->count; length++) {
-        code = code << 1 | ((unsigned)(in->bits >> (length - 1)) & 1);
-        unsigned count = table->counts[length];
-        if (code < first + count) {
-            *symbol = table->symbols[place + (code - first)];
-            in->bits >>= length;
-            in->count -= length;
-            return true;
-        }
-        place += count;
-        first = (first + count) << 1;
-    }
-    return false;
+// MARK: - Symbols
+
+static inline uint32_t entry_at(const bit_reader *in, const uint32_t *table, unsigned bits) {
+    return table[low_bits(in->bits, bits)];
 }
 
-/// Takes a symbol by a table of codes of up to `bits` bits.
-static inline bool take_symbol(bit_reader *in, const code_table *table, unsigned bits, unsigned *symbol) {
-    unsigned entry = table->entries[in->bits & ((1u << bits) - 1)], length = entry & 15;
-    if (length == 0) return take_long(in, table, bits, symbol);
-    if (length > in->count) return false;
-    in->bits >>= length;
-    in->count -= length;
-    *symbol = entry >> 4;
-    return true;
+/// Takes the bits of an entry that leads to a subtable, and returns the one there.
+static inline uint32_t entry_in_subtable(bit_reader *in, const uint32_t *table, uint32_t entry) {
+    skip(in, entry);
+    return table[(entry >> 16) + low_bits(in->bits, entry >> 8 & 15)];
 }
 
-/// Reads symbols up to the end of their block.
-static bool read_symbols(bit_reader *from, inflated *to, const code_table *literals, const code_table *distances) {
+/// The symbol's entry, of which this one is the table's.
+static inline uint32_t entry_in_any_table(bit_reader *in, const uint32_t *table, uint32_t entry) {
+    return entry & SUBTABLE_ENTRY ? entry_in_subtable(in, table, entry) : entry;
+}
+
+/// Takes the bits of a length or distance, and returns it.
+static inline unsigned take_value(bit_reader *in, uint32_t entry) {
+    unsigned extra = (unsigned)(low_bits(in->bits, entry & 63) >> (entry >> 8 & 15));
+    skip(in, entry);
+    return (entry >> 16) + extra;
+}
+
+/// Takes the bits of a literal's entry, and writes the literal. There is room.
+static inline void take_literal(bit_reader *in, output_range *out, uint32_t entry) {
+    skip(in, entry);
+    *out->next++ = (uint8_t)(entry >> 16);
+}
+
+typedef enum { SYMBOLS_GO_ON, SYMBOLS_END, SYMBOLS_ARE_WRONG } symbols_result;
+
+/// How many bytes of the data and of the output `read_quickly` needs for a turn: for two refills, and three literals.
+/// Matches are checked on their own.
+enum { QUICK_INPUT = REFILL_TAKES + REFILL_READS, QUICK_OUTPUT = 3 };
+
+/// Reads symbols as long as there is much data and room.
+///
+/// An entry is looked up as soon as the bits for its place are there, before the refill that the bits after it need. Bits
+/// suffice without a check: of 56, two literals by the table take up to 20, and a length 15 and 5, which leaves 16 for
+/// the place of a distance; of the next 56, a distance takes up to 28. Or a third literal takes 15, in a subtable, which
+/// leaves 21 for the next place.
+static symbols_result read_quickly(bit_reader *from, output_range *to, const decode_tables *tables) {
+    if (from->end - from->next < QUICK_INPUT) return SYMBOLS_GO_ON;
     // Copies, which no store to the output can change.
     bit_reader in = *from;
-    inflated out = *to;
-    for (;;) {
-        refill(&in);
-        unsigned symbol;
-        if (!take_symbol(&in, literals, LITERAL_BITS, &symbol)) return false;
-        if (symbol < END_OF_BLOCK) {
-            // The bits are enough for two more.
-            for (int more = 2; symbol < END_OF_BLOCK; more--) {
-                if (out.used == out.count) return false;
-                out.bytes[out.used++] = (uint8_t)symbol;
-                if (more == 0) break;
-                if (!take_symbol(&in, literals, LITERAL_BITS, &symbol)) return false;
+    output_range out = *to;
+    const uint32_t *literals = tables->literals, *distances = tables->distances;
+    const unsigned literal_bits = tables->literal_bits, distance_bits = tables->distance_bits;
+    symbols_result result = SYMBOLS_GO_ON;
+    refill_within(&in);
+    uint32_t entry = entry_at(&in, literals, literal_bits);
+    while (in.end - in.next >= QUICK_INPUT && out.end - out.next >= QUICK_OUTPUT) {
+        refill_within(&in);
+        if (entry & LITERAL_ENTRY) {
+            take_literal(&in, &out, entry);
+            entry = entry_at(&in, literals, literal_bits);
+            if (entry & LITERAL_ENTRY) {
+                take_literal(&in, &out, entry);
+                entry = entry_at(&in, literals, literal_bits);
+                if (entry & LITERAL_ENTRY) goto last_literal;
             }
-            if (symbol < END_OF_BLOCK) continue;
-            refill(&in);
         }
-        if (symbol == END_OF_BLOCK) break;
-        unsigned place = symbol - 257, extra, more, distance;
-        if (place > 28) return false;
-        if (!take(&in, length_bits[place], &extra) || !take_symbol(&in, distances, DISTANCE_BITS, &distance)) return false;
-        if (distance >= DISTANCE_SYMBOLS || !take(&in, distance_bits[distance], &more)) return false;
-        if (!copy(&out, distance_base[distance] + more, length_base[place] + extra)) return false;
+        if (entry & SPECIAL_ENTRY) {
+            entry = entry_in_any_table(&in, literals, entry);
+            if (entry & LITERAL_ENTRY) goto last_literal;
+            if (entry & SPECIAL_ENTRY) {
+                skip(&in, entry);
+                result = entry & END_ENTRY ? SYMBOLS_END : SYMBOLS_ARE_WRONG;
+                break;
+            }
+        }
+        unsigned length = take_value(&in, entry);
+        entry = entry_at(&in, distances, distance_bits);
+        refill_within(&in);
+        if (entry & SPECIAL_ENTRY) {
+            entry = entry_in_any_table(&in, distances, entry);
+            if (entry & SPECIAL_ENTRY) {
+                result = SYMBOLS_ARE_WRONG;
+                break;
+            }
+        }
+        unsigned distance = take_value(&in, entry);
+        entry = entry_at(&in, literals, literal_bits);
+        if (!copy_match(&out, distance, length)) {
+            result = SYMBOLS_ARE_WRONG;
+            break;
+        }
+        continue;
+
+    last_literal:
+        take_literal(&in, &out, entry);
+        entry = entry_at(&in, literals, literal_bits);
     }
     *from = in;
     *to = out;
-    return true;
+    return result;
 }
 
-/// Reads a block with codes of its own (RFC 1951 § 3.2.7).
-static bool read_own_codes(bit_reader *in, inflated *out) {
-    unsigned literal_count, distance_count, header_count;
-    if (!take(in, 5, &literal_count) || !take(in, 5, &distance_count) || !take(in, 4, &header_count)) return false;
-    literal_count += 257;
-    distance_count += 1;
-    if (literal_count > LITERAL_SYMBOLS || distance_count > DISTANCE_SYMBOLS) return false;
-    uint8_t lengths[LITERAL_SYMBOLS + DISTANCE_SYMBOLS] = {0};
-    for (unsigned index = 0; index < header_count + 4; index++) {
-        unsigned length;
-        refill(in);
-        if (!take(in, 3, &length)) return false;
-        lengths[code_header_order[index]] = (uint8_t)length;
+/// Reads symbols up to the end of their block.
+static bool read_symbols(bit_reader *in, output_range *out, const decode_tables *tables) {
+    symbols_result result = read_quickly(in, out, tables);
+    if (result != SYMBOLS_GO_ON) return result == SYMBOLS_END;
+    for (;;) {
+        // 56 bits are enough for a length of 15 and 5 bits, and a distance of 15 and 13.
+        if (!refill(in)) return false;
+        uint32_t entry = entry_at(in, tables->literals, tables->literal_bits);
+        entry = entry_in_any_table(in, tables->literals, entry);
+        if (entry & LITERAL_ENTRY) {
+            if (out->next == out->end) return false;
+            take_literal(in, out, entry);
+            continue;
+        }
+        if (entry & SPECIAL_ENTRY) {
+            skip(in, entry);
+            return entry & END_ENTRY;
+        }
+        unsigned length = take_value(in, entry);
+        entry = entry_at(in, tables->distances, tables->distance_bits);
+        entry = entry_in_any_table(in, tables->distances, entry);
+        if (entry & SPECIAL_ENTRY) return false;
+        unsigned distance = take_value(in, entry);
+        if (!copy_match(out, distance, length)) return false;
     }
-    code_table literals, distances;
-    // Those of the header are not needed any longer when those of literals are made.
-    if (!make_table(&literals, HEADER_BITS, lengths, 19, false)) return false;
-    unsigned total = literal_count + distance_count;
+}
+
+// MARK: - Blocks
+
+/// Reads the lengths of a block's codes; false if they are no such lengths.
+static bool read_lengths(bit_reader *in, uint8_t *lengths, unsigned total, const uint32_t *table, unsigned bits) {
     for (unsigned used = 0; used < total;) {
-        unsigned symbol, more;
-        refill(in);
-        if (!take_symbol(in, &literals, HEADER_BITS, &symbol)) return false;
+        if (!refill(in)) return false;
+        uint32_t entry = entry_at(in, table, bits);
+        skip(in, entry);
+        unsigned symbol = entry >> 16;
         if (symbol < 16) {
             lengths[used++] = (uint8_t)symbol;
             continue;
         }
         if (symbol == 16 && used == 0) return false;
-        if (!take(in, symbol == 16 ? 2 : symbol == 17 ? 3 : 7, &more)) return false;
-        unsigned count = more + (symbol == 18 ? 11 : 3);
+        unsigned count = symbol == 16 ? 3 + take(in, 2) : symbol == 17 ? 3 + take(in, 3) : 11 + take(in, 7);
         if (count > total - used) return false;
         memset(lengths + used, symbol == 16 ? lengths[used - 1] : 0, count);
         used += count;
     }
-    if (lengths[END_OF_BLOCK] == 0) return false;
-    if (!make_table(&literals, LITERAL_BITS, lengths, literal_count, true)) return false;
-    if (!make_table(&distances, DISTANCE_BITS, lengths + literal_count, distance_count, true)) return false;
-    return read_symbols(in, out, &literals, &distances);
-}
-
-static bool read_stored(bit_reader *in, inflated *out) {
-    // The rest of the byte is passed over.
-    unsigned rest = in->count & 7;
-    in->bits >>= rest;
-    in->count -= rest;
-    refill(in);
-    unsigned count, complement;
-    if (!take(in, 16, &count) || !take(in, 16, &complement) || count != (~complement & 0xffff)) return false;
-    if (count > out->count - out->used) return false;
-    // Bytes that are held already go back.
-    in->next -= in->count >> 3;
-    in->bits = 0;
-    in->count = 0;
-    if (count > (size_t)(in->end - in->next)) return false;
-    memcpy(out->bytes + out->used, in->next, count);
-    in->next += count;
-    out->used += count;
     return true;
 }
 
-bool small_inflate(
+/// Reads a block with codes of its own (RFC 1951 § 3.2.7). One that has no code for its end is refused as any whose end does
+/// not come.
+static bool read_own_codes(bit_reader *in, output_range *out) {
+    unsigned literal_count = 257 + take(in, 5), distance_count = 1 + take(in, 5), header_count = 4 + take(in, 4);
+    if (literal_count > LITERAL_SYMBOLS || distance_count > DISTANCE_SYMBOLS) return false;
+    uint8_t lengths[LITERAL_SYMBOLS + DISTANCE_SYMBOLS] = {0};
+    for (unsigned index = 0; index < header_count; index++) {
+        // 56 bits are enough for 18 lengths.
+        if (index % 16 == 0 && !refill(in)) return false;
+        lengths[code_header_order[index]] = (uint8_t)take(in, 3);
+    }
+    decode_tables tables;
+    // Those of the header are not needed any longer when those of literals are made.
+    unsigned bits = decode_table_make(tables.literals, HEADER_BITS, header_entries, lengths, HEADER_SYMBOLS, false);
+    if (bits == 0 || !read_lengths(in, lengths, literal_count + distance_count, tables.literals, bits)) return false;
+    tables.literal_bits =
+        decode_table_make(tables.literals, LITERAL_BITS, literal_entries, lengths, literal_count, true);
+    tables.distance_bits = decode_table_make(
+        tables.distances, DISTANCE_BITS, distance_entries, lengths + literal_count, distance_count, true);
+    if (tables.literal_bits == 0 || tables.distance_bits == 0) return false;
+    return read_symbols(in, out, &tables);
+}
+
+static bool read_stored(bit_reader *in, output_range *out) {
+    // The rest of the byte is passed over.
+    skip(in, in->count & 7);
+    if (!refill(in)) return false;
+    unsigned count = take(in, 16), complement = take(in, 16);
+    if (count != (~complement & 0xffff) || count > (size_t)(out->end - out->next)) return false;
+    // Bytes that are held already go back.
+    if (in->missing > bits_ready(in) / 8) return false;
+    in->next -= bits_ready(in) / 8 - in->missing;
+    in->bits = in->count = in->missing = 0;
+    if (count > (size_t)(in->end - in->next)) return false;
+    memcpy(out->next, in->next, count);
+    in->next += count;
+    out->next += count;
+    return true;
+}
+
+bool inflate_whole(
     const void *dictionary, size_t dictionary_count, const void *bytes, size_t count, void *output, size_t expected) {
-    bit_reader in = {bytes, (const uint8_t *)bytes + count, 0, 0};
-    inflated out = {dictionary, dictionary_count, output, 0, expected};
-    unsigned is_last = 0, type;
+    bit_reader in = {bytes, (const uint8_t *)bytes + count, 0, 0, 0};
+    output_range out = {output, output, (uint8_t *)output + expected, dictionary, dictionary_count};
+    unsigned is_last = 0;
     while (is_last == 0) {
-        refill(&in);
-        if (!take(&in, 1, &is_last) || !take(&in, 2, &type)) return false;
-        bool is_whole;
-        switch (type) {
+        if (!refill(&in)) return false;
+        is_last = take(&in, 1);
+        bool is_whole = false;
+        switch (take(&in, 2)) {
             case 0: is_whole = read_stored(&in, &out); break;
-            case 1: is_whole = read_symbols(&in, &out, &fixed_literals, &fixed_distances); break;
+            case 1: is_whole = read_symbols(&in, &out, &fixed_tables); break;
             case 2: is_whole = read_own_codes(&in, &out); break;
-            default: is_whole = false;
         }
         if (!is_whole) return false;
     }
-    // Nothing but the rest of a byte may be left.
-    return in.next - (in.count >> 3) == in.end && out.used == expected;
+    // Nothing but the rest of a byte may be left, and no bit of the zeros after the data was taken.
+    return in.next == in.end && bits_ready(&in) / 8 == in.missing && out.next == out.end;
 }

@@ -1,12 +1,10 @@
-import CDeflate
-import CZlib
 import Foundation
 import TestSupport
 import Testing
 
 @testable import ArchiveStore
 
-/// Deflating and inflating small inputs by the package's own code, with zlib as judge.
+/// Deflating small inputs by the package's own code, and inflating them, with zlib as judge.
 @Suite struct SmallDeflateTests {
     /// Inputs of every kind: archives, runs, few letters, noise, repeated noise, and the beginnings of real files.
     private static func inputs(_ random: inout SeededGenerator) -> [[UInt8]] {
@@ -30,33 +28,6 @@ import Testing
         return inputs
     }
 
-    /// The content of a stream by zlib alone; `nil` if that refuses it.
-    private func byZlib(_ stream: [UInt8], dictionary: [UInt8], limit: Int) -> [UInt8]? {
-        var z = z_stream()
-        guard inflateInit_(&z, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else { return nil }
-        defer { inflateEnd(&z) }
-        var stream = stream
-        var output = [UInt8](repeating: 0, count: limit + 1)
-        let status = stream.withUnsafeMutableBufferPointer { input in
-            output.withUnsafeMutableBufferPointer { output -> Int32 in
-                z.next_in = input.baseAddress
-                z.avail_in = UInt32(input.count)
-                z.next_out = output.baseAddress
-                z.avail_out = UInt32(output.count)
-                var status = CZlib.inflate(&z, Z_FINISH)
-                if status == Z_NEED_DICT {
-                    guard inflateSetDictionary(&z, dictionary, UInt32(dictionary.count)) == Z_OK else {
-                        return Z_DATA_ERROR
-                    }
-                    status = CZlib.inflate(&z, Z_FINISH)
-                }
-                return status
-            }
-        }
-        guard status == Z_STREAM_END, z.avail_in == 0 else { return nil }
-        return Array(output[..<Int(z.total_out)])
-    }
-
     @Test(arguments: [0, 1, 3, 4, 300, 8_192, 16_384, 28_672, 28_673, 40_000])
     func zlibReadsWhatIsWritten(dictionaryByteCount: Int) throws {
         var random = SeededGenerator(seed: dictionaryByteCount)
@@ -67,7 +38,7 @@ import Testing
                 let stream = dictionary.deflate(input, compression: .level(level))
                 let place: Comment = "input \(number) of \(input.count) bytes, level \(level)"
                 #expect(stream.count <= StoredBlocks.byteCount(for: input.count), place)
-                #expect(byZlib(stream, dictionary: dictionary.bytes, limit: input.count) == input, place)
+                #expect(ZlibAlone.inflate(stream, dictionary: dictionary.bytes, limit: input.count) == input, place)
                 #expect(try dictionary.inflate(stream, expecting: input.count) == input, place)
             }
         }
@@ -81,23 +52,7 @@ import Testing
         var zlib = 0
         for archive in material[20...] {
             own += dictionary.deflate(archive).count
-            var z = z_stream()
-            let size = Int32(MemoryLayout<z_stream>.size)
-            deflateInit2_(&z, 6, Z_DEFLATED, 15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
-            defer { deflateEnd(&z) }
-            deflateSetDictionary(&z, dictionary.bytes, UInt32(dictionary.bytes.count))
-            var input = archive
-            var output = [UInt8](repeating: 0, count: 10_000)
-            input.withUnsafeMutableBufferPointer { input in
-                output.withUnsafeMutableBufferPointer { output in
-                    z.next_in = input.baseAddress
-                    z.avail_in = UInt32(input.count)
-                    z.next_out = output.baseAddress
-                    z.avail_out = UInt32(output.count)
-                    #expect(CZlib.deflate(&z, Z_FINISH) == Z_STREAM_END)
-                }
-            }
-            zlib += Int(z.total_out)
+            zlib += ZlibAlone.deflate(archive, .init(), dictionary: dictionary.bytes).count
         }
         #expect(own * 20 <= zlib * 21, "\(own) bytes, zlib \(zlib)")
     }
@@ -138,7 +93,7 @@ import Testing
         _ random: inout SeededGenerator
     ) {
         func judge(_ changed: [UInt8], _ place: Comment) {
-            let zlib = byZlib(changed, dictionary: dictionary.bytes, limit: input.count)
+            let zlib = ZlibAlone.inflate(changed, dictionary: dictionary.bytes, limit: input.count)
             let own = Result { try dictionary.inflate(changed, expecting: input.count) }
             switch own {
             case .success(let bytes): #expect(zlib == bytes, place)
@@ -160,56 +115,13 @@ import Testing
         }
     }
 
-    /// Codes of a block's own are made where they save a sixteenth: for text of few letters, not for one of so many that
-    /// the description of their codes is long.
-    @Test func ownCodesAreMadeWhereTheySaveEnough() {
-        func blockType(of input: [UInt8]) -> UInt8 {
-            var output = [UInt8](repeating: 0, count: 5_000)
-            let count = small_deflate(nil, input, input.count, 8, &output, output.count)
-            #expect(
-                byZlib(
-                    PresetDictionary([]).stream(ofBare: output[..<count], content: input),
-                    dictionary: [],
-                    limit: 5_000
-                ) == input
-            )
-            return output[0] >> 1 & 3
-        }
-        var random = SeededGenerator(seed: 3)
-        for count in [200, 300, 400] {
-            let text = (0..<count).map { _ in UInt8.random(in: 0..<128, using: &random) }
-            #expect(blockType(of: text) == 1, "fixed codes, \(count) bytes")
-        }
-        for count in [700, 1_400, 4_096] {
-            let text = (0..<count).map { _ in UInt8.random(in: 97..<105, using: &random) }
-            #expect(blockType(of: text) == 2, "codes of its own, \(count) bytes")
-            #expect(blockType(of: random.bytes(count)) == 1, "noise has no shorter codes, \(count) bytes")
-        }
-    }
-
-    /// Raw data of blocks of all kinds, one after another, as zlib writes them when it is flushed.
-    @Test func blocksOfAllKindsAreRead() throws {
-        let fixed: [UInt8] = [0x4b, 0x04, 0x00]  // "a", the last block
-        var output = [UInt8](repeating: 0, count: 1)
-        #expect(small_inflate(nil, 0, fixed, fixed.count, &output, 1) && output == [97])
-        let stored: [UInt8] = [0x00, 0x02, 0x00, 0xfd, 0xff, 98, 99] + fixed
-        output = [0, 0, 0]
-        #expect(small_inflate(nil, 0, stored, stored.count, &output, 3) && output == [98, 99, 97])
-        #expect(!small_inflate(nil, 0, stored, stored.count, &output, 2))
-        #expect(!small_inflate(nil, 0, stored, stored.count - 1, &output, 3))
-        #expect(!small_inflate(nil, 0, stored + [0], stored.count + 1, &output, 3))
-        let own: [UInt8] = [0x05, 0x00]
-        #expect(!small_inflate(nil, 0, own, own.count, &output, 3))
-        #expect(!small_inflate(nil, 0, [0x07], 1, &output, 3))
-    }
-
     /// Many strings with the same beginning take no longer than a few times as long as others.
     @Test func adversarialInputsEnd() {
         let dictionary = PresetDictionary([UInt8](repeating: 7, count: 16_000))
         for level in [1, 9] {
             let alike = (0..<4_096).map { (index: Int) -> UInt8 in index % 257 == 0 ? UInt8(index & 0xff) : 7 }
             let stream = dictionary.deflate(alike, compression: .level(level))
-            #expect(byZlib(stream, dictionary: dictionary.bytes, limit: alike.count) == alike)
+            #expect(ZlibAlone.inflate(stream, dictionary: dictionary.bytes, limit: alike.count) == alike)
         }
     }
 }

@@ -4,7 +4,7 @@ package enum ArchiveCompression: Sendable, Hashable {
     case automatic
     /// Nothing is deflated: archives are stored in zlib streams as they are.
     case stored
-    /// All is deflated by zlib's level 1 to 9, without trying first whether it shrinks.
+    /// All is deflated at one of zlib's levels, 1 to 9, without trying first whether it shrinks.
     case level(Int)
 
     /// zlib's level; `nil`: nothing is deflated.

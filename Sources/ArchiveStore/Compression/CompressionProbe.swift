@@ -80,7 +80,7 @@ enum CompressionProbe {
                 )
             }
             let output = UnsafeMutableRawBufferPointer(rebasing: buffer[byteCount...].prefix(byteCount * 15 / 16))
-            return Zlib.fits(UnsafeRawBufferPointer(samples), deflatedInto: output)
+            return Zlib.deflateByOwnCode(UnsafeRawBufferPointer(samples), into: output) != nil
         }
     }
 }

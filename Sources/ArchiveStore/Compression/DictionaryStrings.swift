@@ -26,42 +26,8 @@ final class DictionaryStrings: @unchecked Sendable {
         into output: UnsafeMutableRawBufferPointer,
         level: Int
     ) -> Int? {
-        Self.deflate(input, index, into: output, level: level)
-    }
-
-    /// As ``deflate(_:into:level:)``, without a dictionary.
-    static func deflateAlone(
-        _ input: UnsafeRawBufferPointer,
-        into output: UnsafeMutableRawBufferPointer,
-        level: Int
-    ) -> Int? {
-        deflate(input, nil, into: output, level: level)
-    }
-
-    private static func deflate(
-        _ input: UnsafeRawBufferPointer,
-        _ index: OpaquePointer?,
-        into output: UnsafeMutableRawBufferPointer,
-        level: Int
-    ) -> Int? {
         let depth: Int32 = level < 4 ? 12 : level < 7 ? 32 : 128
         let count = small_deflate(index, input.baseAddress, input.count, depth, output.baseAddress, output.count)
         return count == 0 ? nil : count
-    }
-
-    /// Whether all of `input` is DEFLATE data without header and trailer, and its content fills `output` exactly.
-    static func inflate(
-        _ input: UnsafeRawBufferPointer,
-        dictionary: [UInt8],
-        filling output: UnsafeMutableRawBufferPointer
-    ) -> Bool {
-        small_inflate(
-            dictionary,
-            dictionary.count,
-            input.baseAddress,
-            input.count,
-            output.baseAddress,
-            output.count
-        )
     }
 }

@@ -21,15 +21,6 @@ final class InflateStream: @unchecked Sendable {
         stream.deallocate()
     }
 
-    /// Whether all of `input` is one zlib stream, and its content fills `output` exactly.
-    ///
-    /// - Precondition: both are at most `UInt32.max` bytes; `output` has a base address.
-    func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
-        inflateReset(stream)
-        let rest = stream.lending(input, output, to: CZlib.inflate)
-        return rest.status == Z_STREAM_END && rest.inputByteCount == 0 && rest.outputByteCount == 0
-    }
-
     /// The most bytes of a piece.
     private static let pieceByteCount = 1 << 18
 

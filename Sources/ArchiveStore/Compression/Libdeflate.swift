@@ -19,16 +19,16 @@
 
         deinit { libdeflate_free_compressor(compressor) }
 
-        /// Deflates all of `input`; `nil` if it does not fit.
-        ///
-        /// - Parameter isBare: whether to make the blocks that end a stream, without zlib's header and trailer.
-        func deflate(
-            _ input: UnsafeRawBufferPointer,
-            into output: UnsafeMutableRawBufferPointer,
-            isBare: Bool
-        ) -> Int? {
-            let compress = isBare ? libdeflate_deflate_compress : libdeflate_zlib_compress
-            let count = compress(compressor, input.baseAddress, input.count, output.baseAddress, output.count)
+        /// Deflates all of `input` to the blocks that end a stream, without zlib's header and trailer; `nil` if they do not
+        /// fit.
+        func deflate(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Int? {
+            let count = libdeflate_deflate_compress(
+                compressor,
+                input.baseAddress,
+                input.count,
+                output.baseAddress,
+                output.count
+            )
             return count == 0 ? nil : count
         }
     }

@@ -1,5 +1,4 @@
 import CDeflate
-import CZlib
 import Synchronization
 
 /// Bytes that small, alike archives are deflated against: a preset dictionary (RFC 1950 § 2.2, FDICT).
@@ -139,12 +138,8 @@ final class PresetDictionary: Sendable {
         limit: Int
     ) throws(InflateError) -> [UInt8] {
         try Zlib.inflate(from: offset, count: count, of: bytes, expecting: byteCount, limit: limit) {
-            inflate(bare: $0, filling: $1)
+            Zlib.inflate(bare: $0, dictionary: self.bytes, filling: $1)
         }
-    }
-
-    private func inflate(bare data: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
-        DictionaryStrings.inflate(data, dictionary: bytes, filling: output)
     }
 
     /// Inflates the zlib stream at `offset` that is known to hold exactly `byteCount` bytes, with this
@@ -167,24 +162,7 @@ final class PresetDictionary: Sendable {
             output in
             // Without FDICT it is a stream as any other.
             guard input.count >= 2, input[1] & 0x20 != 0 else { return Zlib.inflate(input, filling: output) }
-            return self.inflate(input, filling: output)
+            return Zlib.inflateByOwnCode(input, dictionary: self, filling: output)
         }
-    }
-
-    /// Whether all of `input` is one zlib stream with this dictionary, and its content fills `output` exactly.
-    private func inflate(_ input: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
-        let fields = ByteReader(input)
-        guard
-            input.count > 10,
-            // Deflate with a window of at most 2^15; both bytes together are a multiple of 31.
-            input[0] & 0x0f == Z_DEFLATED,
-            input[0] >> 4 <= 7,
-            fields.number(at: 0, as: UInt16.self) % 31 == 0,
-            fields.number(at: 2) == identifier
-        else { return false }
-        let end = input.count - 4
-        let data = UnsafeRawBufferPointer(rebasing: input[6..<end])
-        return inflate(bare: data, filling: output)
-            && fields.number(at: end) == Zlib.adler32(UnsafeRawBufferPointer(output))
     }
 }

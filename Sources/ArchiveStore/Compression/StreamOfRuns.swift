@@ -24,11 +24,7 @@ enum StreamOfRuns {
         for run in runs {
             let bytes = UnsafeRawBufferPointer(rebasing: input[run.range])
             let isLast = run.range.upperBound == input.count
-            if run.shrinks, let deflated = deflate(bytes, stream.space(for: bytes.count), isLast) {
-                stream.append(deflated: deflated, of: bytes)
-            } else {
-                stream.append(bytes, isLast: isLast)
-            }
+            stream.append(bytes, isLast: isLast) { run.shrinks ? deflate($0, $1, isLast) : nil }
         }
         return stream.finish()
     }
@@ -46,16 +42,19 @@ enum StreamOfRuns {
             count = StoredBlocks.header.count
         }
 
-        /// Where that many bytes may be deflated to: one byte less than they take stored.
-        func space(for byteCount: Int) -> UnsafeMutableRawBufferPointer {
-            let end = count + StoredBlocks.byteCount(ofBlocksFor: byteCount) - 1
-            return UnsafeMutableRawBufferPointer(rebasing: output[count..<end])
-        }
-
-        /// Takes in the deflated bytes that were written to ``space(for:)``.
-        mutating func append(deflated byteCount: Int, of input: UnsafeRawBufferPointer) {
+        /// Appends the blocks that `deflate` writes, or stored blocks if it returns `nil`: they take no more bytes.
+        mutating func append(
+            _ input: UnsafeRawBufferPointer,
+            isLast: Bool,
+            deflate: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Int?
+        ) {
+            // One byte less than they take stored.
+            let end = count + StoredBlocks.byteCount(ofBlocksFor: input.count) - 1
+            guard let deflated = deflate(input, UnsafeMutableRawBufferPointer(rebasing: output[count..<end])) else {
+                return append(input, isLast: isLast)
+            }
             checksum = Zlib.adler32(input, continuing: checksum)
-            count += byteCount
+            count += deflated
         }
 
         /// Appends stored blocks.

@@ -16,9 +16,11 @@ package enum Zlib {
     private static let smallDeflaters = LevelPools(capacity: 8) { DeflateStream(.small(level: $0)) }
     private static let largeDeflaters = LevelPools(capacity: 4) { DeflateStream(.large(level: $0)) }
     private static let inflaters = StreamPool(capacity: 8) { InflateStream() }
-    /// The library that makes and reads whole streams.
+
+    /// The code that makes and reads whole streams.
     enum Engine: CaseIterable {
-        case zlib
+        /// The package's own, and zlib for the levels that own code does not have.
+        case own
         #if Libdeflate
             case libdeflate
         #endif
@@ -28,7 +30,7 @@ package enum Zlib {
             #if Libdeflate
                 .libdeflate
             #else
-                .zlib
+                .own
             #endif
         }
     }
@@ -81,45 +83,16 @@ package enum Zlib {
         precondition(output.count >= bound, "the output is too small for the input, stored")
 
         guard let level = compression.level else { return StoredBlocks.write(input, into: output) }
+        // A small input is one run, for which no array is made.
         guard input.count > DeflateSettings.largestSmallInput else {
-            if compression == .automatic { return deflateByOwnCode(input, into: output) }
-            // One byte less than stored blocks would take: input that does not fit there is better stored.
-            let target = UnsafeMutableRawBufferPointer(rebasing: output[..<(bound - 1)])
-            return deflateSmall(input, into: target, level: level, by: engine)
-                ?? StoredBlocks.write(input, into: output)
+            var stream = StreamOfRuns.Writer(output)
+            stream.append(input, isLast: true) { run, space in
+                deflateRun(run, into: space, isLast: true, level: level, by: engine)
+            }
+            return stream.finish()
         }
         return StreamOfRuns.write(input, runs, into: output) { run, space, isLast in
             deflateRun(run, into: space, isLast: isLast, level: level, by: engine)
-        }
-    }
-
-    /// As ``deflate(_:into:_:)``, for a small input: to as many bytes as zlib's level 1, in an eighth to a half of its
-    /// time.
-    private static func deflateByOwnCode(
-        _ input: UnsafeRawBufferPointer,
-        into output: UnsafeMutableRawBufferPointer
-    ) -> Int {
-        var stream = StreamOfRuns.Writer(output)
-        if let count = DictionaryStrings.deflateAlone(input, into: stream.space(for: input.count), level: 1) {
-            stream.append(deflated: count, of: input)
-        } else {
-            stream.append(input, isLast: true)
-        }
-        return stream.finish()
-    }
-
-    /// Deflates all of `input` to a zlib stream; `nil` if it does not fit.
-    private static func deflateSmall(
-        _ input: UnsafeRawBufferPointer,
-        into output: UnsafeMutableRawBufferPointer,
-        level: Int,
-        by engine: Engine
-    ) -> Int? {
-        switch engine {
-        case .zlib: smallDeflaters[level].withStream { $0.deflate(input, into: output) }
-        #if Libdeflate
-            case .libdeflate: compressors[level].withStream { $0.deflate(input, into: output, isBare: false) }
-        #endif
         }
     }
 
@@ -131,18 +104,16 @@ package enum Zlib {
         level: Int,
         by engine: Engine
     ) -> Int? {
+        let isSmall = input.count <= DeflateSettings.largestSmallInput
         #if Libdeflate
-            // It always ends the stream.
-            if isLast, engine == .libdeflate {
-                return compressors[level].withStream { $0.deflate(input, into: output, isBare: true) }
+            // It always ends the stream. Own code takes no longer for a small input.
+            if engine == .libdeflate, isLast, level > 1 || !isSmall {
+                return compressors[level].withStream { $0.deflate(input, into: output) }
             }
         #endif
-        return largeDeflaters[level].withStream { $0.deflate(input, into: output, isLast: isLast) }
-    }
-
-    /// Whether the fastest stream for small inputs deflates all of `input` into `output`.
-    static func fits(_ input: UnsafeRawBufferPointer, deflatedInto output: UnsafeMutableRawBufferPointer) -> Bool {
-        smallDeflaters[1].withStream { $0.deflate(input, into: output) } != nil
+        if level == 1 { return deflateByOwnCode(input, into: output, isLast: isLast) }
+        let deflaters = isSmall ? smallDeflaters : largeDeflaters
+        return deflaters[level].withStream { $0.deflate(input, into: output, isLast: isLast) }
     }
 
     /// Inflates one zlib stream that is known to hold exactly `byteCount` bytes.
@@ -199,13 +170,11 @@ package enum Zlib {
     ) throws(InflateError) -> [UInt8] {
         try check(from: offset, count: length, of: bytes, expecting: byteCount, limit: limit)
         var isWhole = false
-        // One byte more than expected, never filled: zlib refuses an output without an address.
-        let archive = [UInt8](filling: byteCount + 1) { buffer in
-            let output = UnsafeMutableRawBufferPointer(rebasing: buffer[..<byteCount])
+        let archive = [UInt8](filling: byteCount) { output in
             isWhole = bytes.withUnsafeBytes { input in
                 fill(UnsafeRawBufferPointer(rebasing: input[offset..<(offset + length)]), output)
             }
-            // Bytes that zlib left alone are not initialized, so a damaged stream gives none.
+            // Bytes that nothing was written to are not initialized, so a damaged stream gives none.
             return isWhole ? byteCount : 0
         }
         guard isWhole else { throw .damaged }
@@ -258,33 +227,11 @@ package enum Zlib {
         by engine: Engine = .preferred
     ) -> Bool {
         switch engine {
-        case .zlib: inflateByZlibOrOwnCode(input, filling: output)
+        case .own: inflateByOwnCode(input, filling: output)
         #if Libdeflate
             case .libdeflate: decompressors.withStream { $0.inflate(input, filling: output) }
         #endif
         }
-    }
-
-    /// As ``inflate(_:filling:by:)``, by the engine `zlib`.
-    ///
-    /// Content of up to 4 KiB is inflated by the package's own code, which takes a fifth fewer instructions for an entry of
-    /// 700 bytes than zlib.
-    private static func inflateByZlibOrOwnCode(
-        _ input: UnsafeRawBufferPointer,
-        filling output: UnsafeMutableRawBufferPointer
-    ) -> Bool {
-        guard output.count <= PresetDictionary.largestInput, input.count > 6 else {
-            return inflaters.withStream { $0.inflate(input, filling: output) }
-        }
-        let fields = ByteReader(input)
-        // Deflate with a window of at most 2^15, and no dictionary; both bytes together are a multiple of 31.
-        guard input[0] & 0x0f == Z_DEFLATED, input[0] >> 4 <= 7, input[1] & 0x20 == 0,
-            fields.number(at: 0, as: UInt16.self) % 31 == 0
-        else { return false }
-        let end = input.count - 4
-        let data = UnsafeRawBufferPointer(rebasing: input[2..<end])
-        return DictionaryStrings.inflate(data, dictionary: [], filling: output)
-            && fields.number(at: end) == adler32(UnsafeRawBufferPointer(output))
     }
 
     /// The Adler-32 (as in RFC 1950) of `bytes`, continued from the one of the bytes before them.

@@ -10,7 +10,7 @@ extension SharedSettings {
         /// An archive of at most so many bytes is stored as it is.
         private let largestStored: Int
 
-        /// Data that shrinks is deflated, at zlib's level 1; data that does not is stored as it is: see
+        /// Data that shrinks is deflated, at level 1; data that does not is stored as it is: see
         /// `DiskSettings.Compression.automatic`.
         public static let automatic = Compression(kind: .automatic)
 

@@ -8,7 +8,7 @@ extension DiskSettings {
     public struct Compression: Sendable, Hashable {
         let kind: ArchiveCompression
 
-        /// Data that shrinks is deflated, at zlib's level 1; data that does not is stored as it is.
+        /// Data that shrinks is deflated, at level 1; data that does not is stored as it is.
         ///
         /// Of archives of 64 KiB and more, samples of every 256 KiB are deflated first: where less than a sixteenth is
         /// saved, as with images, sound, video and other compressed data, those 256 KiB are stored. So a large image is
@@ -23,7 +23,7 @@ extension DiskSettings {
 
         /// Everything is deflated at one of zlib's levels, without trying first whether it shrinks.
         ///
-        /// Of text, levels 6 and 9 leave up to a fifth less than 1, in three and seven times the time; of archives of
+        /// Of text, levels 6 and 9 leave up to a sixth less than 1, in five to twenty times the time; of archives of
         /// numbers and identifiers they leave more. Level 1 itself pays where large values repeat long runs of bytes
         /// that do not shrink by themselves, which samples do not show.
         ///
