@@ -186,6 +186,8 @@ struct Engine: Sendable {
             case "LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS": .unreachable
             // Of a cluster's client: a node did not answer, or nodes sent the command to each other too often.
             case "NOANSWER", "MOVED", "ASK": .unreachable
+            // Of a script of ours.
+            case "NOPART": .unreachable
             default: .io
             }
         throw StoreError(code, action: action, reason: "the server refused: \(error.textWithoutArguments)")
