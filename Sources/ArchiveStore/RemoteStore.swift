@@ -18,8 +18,9 @@ package protocol RemoteStore: ArchiveStore {
     /// As ``compare(_:isUrgent:)`` for one entry, but blocks.
     func compare(_ entry: KnownEntry) throws(StoreError) -> Bool
 
-    /// Whether memory may answer with entries that were to be compared, because the store did not answer just now.
-    var servesUnverified: Bool { get }
+    /// Whether memory may answer with an entry that was to be compared, because the store did not answer just now. It is
+    /// counted then.
+    func serveUnverified() -> Bool
 
     /// How long memory may keep a key's loaded value that cannot be saved, because the store did not answer just now; `nil`
     /// if it did.

@@ -13,6 +13,9 @@ public struct SharedStatistics: Sendable, Hashable {
     public internal(set) var compares = 0
     /// Compared entries that were still the same.
     public internal(set) var unchanged = 0
+    /// Entries of memory, or of the near disk, that fetches gave although no server could compare them: see
+    /// ``SharedSettings/Outage/serve``.
+    public internal(set) var unverifiedHits = 0
     /// Messages of the server about changes of entries by other clients, or by the server itself.
     public internal(set) var invalidations = 0
     /// Messages of the server about changes that conditional saves and removals of this process made.
@@ -50,7 +53,8 @@ extension SharedStatistics: CustomStringConvertible {
     public var description: String {
         let counts = [
             ("hits", hits), ("near hits", nearHits), ("near failures", nearFailures), ("misses", misses),
-            ("compares", compares), ("unchanged", unchanged), ("invalidations", invalidations),
+            ("compares", compares), ("unchanged", unchanged), ("unverified hits", unverifiedHits),
+            ("invalidations", invalidations),
             ("own echoes", ownEchoes), ("epochs", epochs), ("debts", debts), ("leases won", leasesWon),
             ("waits for leases", leasesWaited), ("leases lost", leasesLost), ("timeouts", timeouts),
             ("moved", redirectsMoved), ("asked elsewhere", redirectsAsked), ("delayed", commandsDelayed),

@@ -40,7 +40,7 @@ public final class SharedTier: Sendable {
     let upkeep: TierUpkeep
     private let keeper = LeaseKeeper()
     let engine: Engine
-    private let node: String
+    let node: String
     private let clocks = SharedClocks()
     private let feed: StateFeed
 
