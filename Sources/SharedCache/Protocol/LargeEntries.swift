@@ -33,8 +33,11 @@ struct ReadEntries: EntryCall {
         let start = names.start(generation)
         found = keys.map { Found(name: EntryNames.entry($0.string, startingWith: start), value: .null) }
         (large, end, bytes) = ([], nil, [])
-        return found.map { Self.part(of: $0.name, from: 0) }
+        return found.map { Self.firstPart(of: $0.name) }
     }
+
+    /// Reads the whole of an entry that is not large.
+    static func firstPart(of name: String) -> RedisCommand { part(of: name, from: 0) }
 
     private static func part(of name: String, from start: Int) -> RedisCommand {
         ["GETRANGE", .text(name), .integer(start), .integer(start + EngineEntry.partByteCount - 1)]

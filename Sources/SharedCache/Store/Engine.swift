@@ -7,17 +7,21 @@ struct Engine: Sendable {
     let breaker: Breaker
     let counters: TierCounters
     let pace: ServerPace
+    /// `nil` if nothing is read from replicas.
+    let replicas: ReplicaReader?
 
     init(
         _ client: any RedisClient,
         _ breaker: Breaker,
         counters: TierCounters = TierCounters(),
-        pace: ServerPace = ServerPace()
+        pace: ServerPace = ServerPace(),
+        replicas: ReplicaReader? = nil
     ) {
         self.client = client
         self.breaker = breaker
         self.counters = counters
         self.pace = pace
+        self.replicas = replicas
     }
 
     /// See ``AnswerTimes/softTimeout(_:)``.

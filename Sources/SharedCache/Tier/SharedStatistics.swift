@@ -3,6 +3,8 @@
 public struct SharedStatistics: Sendable, Hashable {
     /// Entries that the server gave.
     public internal(set) var hits = 0
+    /// Entries that replicas gave, see ``SharedSettings/reads``. They are not among ``hits``.
+    public internal(set) var replicaHits = 0
     /// Entries that the near disk gave, where there is one.
     public internal(set) var nearHits = 0
     /// Failures of the near disk, damaged copies among them; the server was asked instead.
@@ -52,7 +54,8 @@ extension SharedStatistics: CustomStringConvertible {
     /// One line for a log: all counts that are not zero.
     public var description: String {
         let counts = [
-            ("hits", hits), ("near hits", nearHits), ("near failures", nearFailures), ("misses", misses),
+            ("hits", hits), ("replica hits", replicaHits), ("near hits", nearHits), ("near failures", nearFailures),
+            ("misses", misses),
             ("compares", compares), ("unchanged", unchanged), ("unverified hits", unverifiedHits),
             ("invalidations", invalidations),
             ("own echoes", ownEchoes), ("epochs", epochs), ("debts", debts), ("leases won", leasesWon),

@@ -84,7 +84,9 @@ private struct TierMetrics {
                 "server_fetches",
                 help: "Entries that servers were asked for.",
                 by: "result",
-                [("hit", statistics.hits), ("miss", statistics.misses)]
+                [
+                    ("hit", statistics.hits), ("replica_hit", statistics.replicaHits), ("miss", statistics.misses),
+                ]
             ),
             counter(
                 "server_compares",
