@@ -114,7 +114,7 @@ struct LargeValueTests {
         let error = #expect(throws: StoreError.self) { try store.ask(Insisting(SaveEntry(new))) }
         #expect(error?.code == .unreachable && error?.isUnacknowledged == true)
         #expect(try await tier.names().isEmpty)
-        #expect(try store.ask(SendingParts([new], Insisting(SaveEntry(new)))) == new.information)
+        #expect(try store.ask(SendingParts(new, Insisting(SaveEntry(new)))) == new.information)
         #expect(try await Self.parts(of: tier).isEmpty)
         #expect(try await tier.ask(["KEYS", .text(new.parts[0])]).elements?.isEmpty == true)
     }

@@ -95,6 +95,9 @@ struct SendingParts<Call: EngineCall>: EngineCall {
         self.call = call
     }
 
+    /// For one entry, which mostly has no parts: then no array is made.
+    init(_ new: NewEntry, _ call: Call) { self.init(new.parts.isEmpty ? [] : [new], call) }
+
     var action: String { call.action }
 
     mutating func next(

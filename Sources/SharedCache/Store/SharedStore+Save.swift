@@ -16,10 +16,10 @@ extension SharedStore {
         _ new: NewEntry,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        guard let condition else { return try change(new.key, SendingParts([new], Insisting(SaveEntry(new)))) }
+        guard let condition else { return try change(new.key, SendingParts(new, Insisting(SaveEntry(new)))) }
         return try change(
             new.key,
-            SendingParts([new], Insisting(ChangeSeen.save(new, try knownClock(), if: condition)))
+            SendingParts(new, Insisting(ChangeSeen.save(new, try knownClock(), if: condition)))
         )
     }
 
@@ -97,7 +97,9 @@ extension SharedStore {
     }
 
     func save(_ new: NewEntry) async throws(StoreError) -> EntryInformation {
-        try await request(Owing(new.key, SendingParts([new], Insisting(SaveEntry(new)))))
+        // Most saves: a call around the call would cost each of them 3 % of its time.
+        if new.parts.isEmpty { return try await request(Owing(new.key, Insisting(SaveEntry(new)))) }
+        return try await request(Owing(new.key, SendingParts(new, Insisting(SaveEntry(new)))))
     }
 
     package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {
