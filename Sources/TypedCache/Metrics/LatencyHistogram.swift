@@ -23,7 +23,10 @@ package final class LatencyHistogram: Sendable {
 
     package init() {}
 
-    func record(_ time: Duration) { record(nanoseconds: Int64(time / .nanoseconds(1))) }
+    func record(_ time: Duration) {
+        let (seconds, attoseconds) = time.components
+        record(nanoseconds: seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+    }
 
     /// - Complexity: O(1); some ten comparisons.
     package func record(nanoseconds time: Int64) {
