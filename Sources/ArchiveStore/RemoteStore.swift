@@ -5,9 +5,15 @@ package protocol RemoteStore: ArchiveStore {
     /// As ``ArchiveStore/fetch(forKey:)`` for several keys, but asks for all of them at once, and suspends until the
     /// answers are there.
     ///
-    /// - Parameter isUrgent: whether the caller has something else than the answer, and waits for a shorter time.
+    /// - Parameters:
+    ///   - isUrgent: whether the caller has something else than the answer, and waits for a shorter time.
+    ///   - mayBeOlder: whether a fresh entry will do that is not the last one.
     /// - Returns: the result for each key, in their order.
-    func fetch(forKeys keys: [String], isUrgent: Bool) async -> [Result<StoredArchive?, StoreError>]
+    func fetch(
+        forKeys keys: [String],
+        isUrgent: Bool,
+        mayBeOlder: Bool
+    ) async -> [Result<StoredArchive?, StoreError>]
 
     /// Compares the saves of entries that memory has with those that the store has, without their archives.
     ///
@@ -18,8 +24,9 @@ package protocol RemoteStore: ArchiveStore {
     /// As ``compare(_:isUrgent:)`` for one entry, but blocks.
     func compare(_ entry: KnownEntry) throws(StoreError) -> Bool
 
-    /// Whether memory may answer with entries that were to be compared, because the store did not answer just now.
-    var servesUnverified: Bool { get }
+    /// Whether memory may answer with an entry that was to be compared, because the store did not answer just now. It is
+    /// counted then.
+    func serveUnverified() -> Bool
 
     /// How long memory may keep a key's loaded value that cannot be saved, because the store did not answer just now; `nil`
     /// if it did.

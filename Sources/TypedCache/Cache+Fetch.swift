@@ -42,7 +42,7 @@ extension Cache {
         {
             return try hit(entry)
         }
-        let reads = await core.read([(key, useless)], allowsStale: false)
+        let reads = await core.read([(key, useless)], allowsStale: false, mayBeOlder: freshness == .bounded)
         return try finish(reads[0].get(), key)
     }
 

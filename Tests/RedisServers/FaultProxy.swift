@@ -16,6 +16,8 @@ package final class FaultProxy: Sendable {
         case replace([UInt8])
         /// All bytes of the server come so much later.
         case delay(milliseconds: UInt32)
+        /// Each 16 KiB of a connection take a millisecond, in both directions.
+        case slow
     }
 
     /// The connections that faults are for.
@@ -39,6 +41,7 @@ package final class FaultProxy: Sendable {
     private let current: Mutex<State>
     private let sockets = Mutex<[LoopbackSocket]>([])
     private let received = Mutex<[UInt8]>([])
+    private let slowBytes = Atomic<Int>(0)
 
     package convenience init(to server: UInt16, _ fault: Fault = .none) throws {
         try self.init(toEachOf: [server], fault)
@@ -112,8 +115,12 @@ package final class FaultProxy: Sendable {
         Thread { [self] in
             while case let bytes = client.read(), !bytes.isEmpty {
                 sent.add(bytes)
-                received.withLock { $0 = ($0 + bytes).suffix(1 << 10) }
-                if !server.write(bytes) { break }
+                received.withLock { $0 = ($0 + bytes.suffix(1 << 10)).suffix(1 << 10) }
+                if case .slow = isSpoilt(sent) ? fault : .none {
+                    if !writeSlowly(bytes, to: server) { break }
+                } else if !server.write(bytes) {
+                    break
+                }
             }
             server.shutDown()
         }.start()
@@ -125,6 +132,18 @@ package final class FaultProxy: Sendable {
             client.shutDown()
             server.shutDown()
         }.start()
+    }
+
+    /// The bytes that have gone on slowly, in both directions.
+    package var slowByteCount: Int { slowBytes.load(ordering: .relaxed) }
+
+    private func writeSlowly(_ bytes: [UInt8], to socket: LoopbackSocket) -> Bool {
+        stride(from: 0, to: bytes.count, by: 1 << 14).allSatisfy { start in
+            let part = bytes[start..<min(start + 1 << 14, bytes.count)]
+            usleep(UInt32(part.count >> 4))
+            slowBytes.add(part.count, ordering: .relaxed)
+            return socket.write(part)
+        }
     }
 
     private func waitWhileStalled(_ sent: Sent) {
@@ -159,6 +178,7 @@ package final class FaultProxy: Sendable {
         case .delay(let milliseconds):
             usleep(milliseconds * 1_000)
             return client.write(bytes)
+        case .slow: return writeSlowly(bytes, to: client)
         }
     }
 }

@@ -81,7 +81,7 @@ package final class RedisServer: Sendable {
         demandsCertificates: Bool = false
     ) async throws {
         try await self.init(
-            Self.encryption(certificate, authority: authority, demandsCertificates: demandsCertificates) + arguments
+            arguments + Self.encryption(certificate, authority: authority, demandsCertificates: demandsCertificates)
         )
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import RedisServers
 import RedisWire
 import TestSupport
@@ -45,6 +46,69 @@ struct EncryptedTierTests {
         #expect(error?.code == .unreachable)
         #expect(error?.description.contains("certificate") == true, "\(String(describing: error))")
         #expect(error?.description.contains("geheim") == false)
+    }
+
+    /// Sentinels, and the servers that they name, speak TLS alone. The master is killed, and its replica takes over.
+    @Test(.enabled(if: RedisServer.canEncrypt, "needs --traits TLS, a redis-server with TLS, and openssl"))
+    func theTierFollowsSentinelsByTLS() async throws {
+        let certificates = try TestCertificates()
+        defer { withExtendedLifetime(certificates) {} }
+        let directory = TestDirectory()
+        func start(_ arguments: [String], _ certificate: TestCertificates.Certificate) async throws -> RedisServer {
+            try await RedisServer(
+                arguments + ["--tls-replication", "yes"],
+                certificate: certificate,
+                authority: certificates.authority
+            )
+        }
+        let certificate = try certificates.make("server")
+        let master = try await start([], certificate)
+        let replicaOf = ["--replicaof", "127.0.0.1", "\(master.port)", "--repl-diskless-sync-delay", "0"]
+        let replica = try await start(replicaOf, certificate)
+        let file = directory.url.appending(path: "sentinel.conf")
+        let lines = [
+            "monitor mymaster 127.0.0.1 \(master.port) 1", "down-after-milliseconds mymaster 300",
+            "failover-timeout mymaster 1000",
+        ]
+        try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+        try lines.map { "sentinel \($0)\n" }.joined().write(to: file, atomically: true, encoding: .utf8)
+        let sentinel = try await start([file.path, "--sentinel"], try certificates.make("sentinel"))
+        let url = "rediss+sentinel://127.0.0.1:\(sentinel.port)/mymaster?prefix=test"
+        let settings = SharedSettings(
+            timeouts: .init(connect: .seconds(20), soft: .seconds(2), hard: .seconds(2)),
+            heartbeat: .init(interval: .milliseconds(20), deadline: .seconds(600)),
+            breaker: .init(pause: .milliseconds(20), longestPause: .milliseconds(50))
+        )
+        let trusted = url + "&tls_ca=\(certificates.authority.path)"
+        let tier = try SharedTier(trusted, settings)
+        try await tier.verified()
+        let cache = try tier.cache()
+        try await insist { try await cache.save("one", forKey: "key") }
+        try await wait(until: try await tier.ask(["WAIT", 1, 100]).integer == 1)
+        // The sentinel has to know the replica.
+        try await Self.knowsReplica(sentinel, certificates)
+        master.kill()
+        try await wait(until: await (try? cache.fetch(forKey: "key", freshness: .latest)) == "one")
+        try await insist { try await cache.save("two", forKey: "key") }
+        try await fetch("two", from: cache)
+        withExtendedLifetime(replica) {}
+
+        // A sentinel that another authority vouches for is not believed: its answer could lead anywhere.
+        let stranger = try SharedTier(url, settings)
+        let error = await #expect(throws: CacheError.self) { try await stranger.cache().fetch(forKey: "key") }
+        #expect(error?.code == .unreachable)
+        #expect(error?.description.contains("certificate") == true, "\(String(describing: error))")
+    }
+
+    private static func knowsReplica(_ sentinel: RedisServer, _ certificates: TestCertificates) async throws {
+        var settings = RedisSettings(endpoints: [sentinel.endpoint])
+        settings.usesTLS = true
+        settings.tls.authorities = certificates.authority.path
+        let connection = try RedisConnection(to: sentinel.endpoint, settings: settings)
+        try await wait(
+            until: try await connection.send(RedisCommand(["SENTINEL", "replicas", "mymaster"])).elements?.count
+                == 1
+        )
     }
 
     @Test(.enabled(if: RedisServer.canEncrypt, "needs --traits TLS, a redis-server with TLS, and openssl"))

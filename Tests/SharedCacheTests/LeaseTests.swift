@@ -122,7 +122,7 @@ struct LeaseTests {
             // As soon as the entry was saved, the lease is free.
             if next.isEmpty { next = try await other.takeLeases(ofKeys: ["key"]) }
         }
-        #expect(try await one.fetch(forKeys: ["key"], isUrgent: false)[0].get() == nil)
+        #expect(try await one.fetch(forKeys: ["key"], isUrgent: false, mayBeOlder: false)[0].get() == nil)
         let others = try await one.takeLeases(ofKeys: ["key"])
         #expect(others.isEmpty)
         let saved = try #require(next.first).save([4], attributes: attributes) { true }

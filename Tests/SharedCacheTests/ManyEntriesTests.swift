@@ -225,12 +225,12 @@ struct ManyEntriesTests {
 
     @Test("Of missing entries those are saved whose nodes answer")
     func unseenBesideSaved() throws {
+        let names = EntryNames(prefix: "tc:test:", cache: "cache", schema: 1)
         let news = try ["seen", "unseen"].map { key in
             let attributes = EntryAttributes(storedAt: .now)
-            return try NewEntry([1], of: try StoreKey(key), attributes, clock: EngineClock(), serial: 1)
+            return try NewEntry([1], of: try StoreKey(key), in: names, attributes, clock: EngineClock(), serial: 1)
         }
         var call = SaveMissingEntries(news, EngineClock()) { $0 == nil }
-        let names = EntryNames(prefix: "tc:test:", cache: "cache", schema: 1)
         #expect(call.begin(names, in: .random()).count == 4)
         let silence = RedisValue.error(RedisReplyError(message: "NOANSWER"))
         guard case .send(let commands) = try call.take([.bulk([]), .integer(0), silence, silence]) else {

@@ -10,6 +10,8 @@ package struct ClusterTopology: Sendable, Equatable {
     /// The addresses of all nodes, masters without slots and replicas among them.
     private var known: Set<RedisEndpoint> = []
     private var indices: [RedisEndpoint: UInt16] = [:]
+    /// By the addresses of their masters.
+    private var replicas: [RedisEndpoint: [RedisEndpoint]] = [:]
     /// For each slot, the index of its master; ``none`` for a slot that no master has.
     private var owners = [UInt16](repeating: Self.none, count: HashSlot.count)
     /// Whether the node that has described the cluster found it to be up.
@@ -45,6 +47,12 @@ package struct ClusterTopology: Sendable, Equatable {
         let owner = owners[slot.number]
         return owner == Self.none ? nil : masters[Int(owner)]
     }
+
+    /// The replicas of a slot's master.
+    func replicas(of slot: HashSlot) -> [RedisEndpoint] { master(of: slot).flatMap { replicas[$0] } ?? [] }
+
+    /// All replicas.
+    var allReplicas: [RedisEndpoint] { replicas.values.flatMap(\.self) }
 
     /// Whether an address may be connected to.
     func knows(_ endpoint: RedisEndpoint) -> Bool { known.contains(endpoint) }
@@ -82,12 +90,12 @@ package struct ClusterTopology: Sendable, Equatable {
             guard let parts = range.elements, parts.count >= 3, let first = parts[0].integer,
                 let last = parts[1].integer, first <= last, let slots = Self.slots(first, last)
             else { throw Self.malformed(node, "a range of slots cannot be one") }
-            for replica in parts.dropFirst(3) {
-                if let endpoint = Self.endpoint(replica, node) { try add(endpoint, node) }
-            }
+            let copies = parts.dropFirst(3).compactMap { Self.endpoint($0, node) }
+            for replica in copies { try add(replica, node) }
             // Its slots have no master as long as the node does not know where that is.
             guard let master = Self.endpoint(parts[2], node) else { continue }
             try add(master, node)
+            replicas[master] = copies
             guard let index = index(of: master) else { throw Self.malformed(node, "it names too many masters") }
             for slot in slots {
                 if owners[slot] != Self.none { throw Self.malformed(node, "slot \(slot) has two masters") }

@@ -76,6 +76,25 @@ package final class TrackedCluster: RedisClient {
         }
     }
 
+    /// Reads from the replicas of this cluster's masters, as far as it is known.
+    ///
+    /// - Parameter pause: how often a replica is asked whether it hears of its master.
+    package func replicas(askedEach pause: Duration) -> ReplicaReader {
+        var settings = core.settings
+        settings.preparation = [["READONLY"]]
+        let watch = core.watch
+        @Sendable func replicas(_ command: RedisCommand) -> [RedisEndpoint] {
+            guard case .slot(let slot) = command.place else { return [] }
+            return watch.topology?.replicas(of: slot) ?? []
+        }
+        return ReplicaReader(
+            settings,
+            askedEach: pause,
+            all: { watch.topology?.allReplicas ?? [] },
+            replicas: replicas
+        )
+    }
+
     package var byteCounts: (sent: Int, received: Int) { client.byteCounts }
     package var statistics: ClusterStatistics { client.statistics }
 

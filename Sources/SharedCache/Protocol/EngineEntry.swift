@@ -4,8 +4,10 @@ import RedisWire
 
 /// The place of a key's entry in the engine, and the reading of the bytes that are there.
 struct EngineEntry {
-    /// The largest archive, in bytes; one entry holds up all others of its connection.
+    /// The largest archive, in bytes.
     static let archiveByteLimit = 8 << 20
+    /// Entries are sent and read in parts of so many bytes, for a part holds up all calls of its connection.
+    static let partByteCount = 256 << 10
     /// No entry of this package has more bytes.
     static let largestByteCount = EntryFile.largestByteCount(forArchiveOf: archiveByteLimit)
     static let reading = "reading an entry"
@@ -90,13 +92,17 @@ struct NewEntry {
     /// In the engine's time.
     let attributesThere: EntryAttributes
     let lifetime: Lifetime
+    /// The names of the parts in which the entry is sent; none for one that is sent whole.
+    let parts: [String]
 
     /// - Parameters:
+    ///   - names: of its cache.
     ///   - now: by this machine's clock.
     ///   - serial: tells this save from every other one.
     init(
         _ archive: [UInt8],
         of key: StoreKey,
+        in names: EntryNames,
         _ attributes: EntryAttributes,
         clock: EngineClock,
         now: Date = .now,
@@ -117,6 +123,8 @@ struct NewEntry {
             compression: compression.kind(for: archive)
         )
         lifetime = Lifetime(attributes, now: now)
+        let count = (bytes.count - 1) / EngineEntry.partByteCount + 1
+        parts = count == 1 ? [] : (0..<count).map { names.part($0, of: key, serial: serial) }
         information = EntryInformation(
             key: key.string,
             attributes: attributes,

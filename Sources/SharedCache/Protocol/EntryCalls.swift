@@ -2,34 +2,6 @@ import ArchiveStore
 import Foundation
 import RedisWire
 
-/// Reads whole entries. Of a value that is longer than the largest entry, and so was written by another program, it reads
-/// one byte more than such an entry has.
-struct ReadEntries: EntryCall {
-    /// The answer for a key, which may be a refusal, and the place of its entry.
-    struct Found {
-        let name: String
-        let value: RedisValue
-    }
-
-    let keys: [StoreKey]
-    let action = EngineEntry.reading
-    private var names: [String] = []
-
-    init(_ keys: [StoreKey]) { self.keys = keys }
-
-    var outcomeWithoutGeneration: [Found]? { keys.map { _ in Found(name: "", value: .null) } }
-
-    mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
-        let start = names.start(generation)
-        self.names = keys.map { EntryNames.entry($0.string, startingWith: start) }
-        return self.names.map { ["GETRANGE", .text($0), 0, .integer(EngineEntry.largestByteCount)] }
-    }
-
-    func take(_ answers: [RedisValue]) -> EntryStep<[Found]> {
-        .done(zip(names, answers).map { Found(name: $0, value: $1) })
-    }
-}
-
 /// A look at an entry, without its archive.
 struct Look {
     let entry: EngineEntry
@@ -190,25 +162,42 @@ struct SaveEntry: EntryCall {
 
     let new: NewEntry
     let action = Self.saving
+    /// What a host that allows no scripts is sent instead of one.
+    private var whole: [RedisCommand] = []
 
     init(_ new: NewEntry) { self.new = new }
 
-    var changes: EntryChanges { EntryChanges(areReplicated: true) }
+    var changes: EntryChanges { EntryChanges(byScripts: new.parts.isEmpty ? [] : [new.key], areReplicated: true) }
 
-    func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
-        commands(for: names.entry(new.key.string, generation), names, in: generation)
+    mutating func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
+        let name = names.entry(new.key.string, generation)
+        let removingParts = RedisCommand(["UNLINK"] + new.parts.map { .text($0) })
+        whole = new.parts.isEmpty ? [] : [Self.removing(leaseOf: name), setting(name), removingParts]
+        return commands(for: name, names, in: generation)
     }
 
     /// - Parameter name: the entry's.
     func commands(for name: String, _ names: EntryNames, in generation: Generation) -> [RedisCommand] {
-        var words: [RedisCommand.Argument] = ["SET", .text(name), .bytes(new.bytes)]
-        if let milliseconds = new.lifetime.milliseconds { words += ["PX", .integer(milliseconds)] }
         // A load that takes the lease between the two sees that its entry was replaced.
-        let older = names.removingOlder(new.key, generation)
-        return [["DEL", .text(EntryNames.lease(ofEntry: name))], RedisCommand(words)] + older
+        let set = new.parts.isEmpty ? setting(name) : EntryScript(name: name).saveParts(of: new)
+        return [Self.removing(leaseOf: name), set] + names.removingOlder(new.key, generation)
     }
 
-    func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<EntryInformation> {
+    private static func removing(leaseOf name: String) -> RedisCommand {
+        ["DEL", .text(EntryNames.lease(ofEntry: name))]
+    }
+
+    private func setting(_ name: String) -> RedisCommand {
+        var words: [RedisCommand.Argument] = ["SET", .text(name), .bytes(new.bytes)]
+        if let milliseconds = new.lifetime.milliseconds { words += ["PX", .integer(milliseconds)] }
+        return RedisCommand(words)
+    }
+
+    mutating func take(_ answers: [RedisValue]) throws(StoreError) -> EntryStep<EntryInformation> {
+        if !whole.isEmpty, case .error(let refusal) = answers[1], refusal.code == "NOPERM" {
+            defer { whole = [] }
+            return .send(whole)
+        }
         for value in answers { try Engine.check(value, doing: action) }
         try Engine.checkSet(answers[1], doing: action)
         return .done(new.information)
@@ -224,7 +213,7 @@ extension ChangeSeen<EntryInformation?> {
     ) -> Self {
         ChangeSeen(new.key, clock, action: SaveEntry.saving) { look in
             guard condition(look.information) else { return .leave(nil) }
-            return .change(look.script.save(new.bytes, ifEnding: look.end, new.lifetime), new.information)
+            return .change(look.script.save(new, ifEnding: look.end), new.information)
         }
     }
 

@@ -7,6 +7,7 @@ import RedisWire
 ///     tc:<prefix>:<cache>:<schema>.<generation>:{<key>}     an entry
 ///     tcl:<prefix>:<cache>:<schema>.<generation>:{<key>}    the lease of its key
 ///     tcl:<prefix>:<cache>:tags                             changes with each removal by tag
+///     tcl:<prefix>:<cache>:part:<serial>.<number>:{<key>}   a part of a large entry that is being saved
 ///
 /// Cache and key are percent-encoded, so that each name has one reading, is printable, and its braces are those that a
 /// cluster looks for: all that belongs to one key is on one node.
@@ -71,6 +72,13 @@ struct EntryNames: Sendable {
     /// The name of the lease of an entry's key: on the same node of a cluster, and with another beginning, so that its
     /// changes are not told.
     static func lease(ofEntry name: String) -> String { untracked(name) }
+
+    /// The name of a part of a large entry on its way: on the same node of a cluster, and its changes are not told.
+    ///
+    /// - Parameter serial: of the save.
+    func part(_ number: Int, of key: StoreKey, serial: UInt64) -> String {
+        "\(Self.untracked(cache))part:\(String(serial, radix: 16)).\(number):{\(Self.encoded(key.string))}"
+    }
 
     private static func untracked(_ name: String) -> String {
         "tcl" + name[name.utf8.index(name.startIndex, offsetBy: 2)...]

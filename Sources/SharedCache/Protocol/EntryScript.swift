@@ -38,38 +38,47 @@ struct EntryScript {
         return command(Self.ifSame + ifUseless + remove, [.bytes(expected), seconds])
     }
 
-    func save(_ entry: [UInt8], ifEnding expected: [UInt8], _ lifetime: Lifetime) -> RedisCommand {
-        save(entry, lifetime, if: Self.ifSame, comparing: [.bytes(expected)])
+    /// Saves an entry whose parts were sent. The answer is that of `SET`.
+    func saveParts(of entry: NewEntry) -> RedisCommand { save(entry, if: "", comparing: [""], answer: "{ok='OK'}") }
+
+    func save(_ entry: NewEntry, ifEnding expected: [UInt8]) -> RedisCommand {
+        save(entry, if: Self.ifSame, comparing: [.bytes(expected)])
     }
 
     /// Saves an entry if a lease has not ended, and no other entry than the one with these last bytes, of which only the
     /// save counts and not the deadline, is there.
-    func save(
-        _ entry: [UInt8],
-        lease token: String,
-        replacing seen: [UInt8],
-        _ lifetime: Lifetime
-    ) -> RedisCommand {
+    func save(_ entry: NewEntry, lease token: String, replacing seen: [UInt8]) -> RedisCommand {
         let condition = """
             if redis.call('GET',KEYS[2])~=ARGV[1] then return 0 end \
             local e=redis.pcall('GETRANGE',KEYS[1],-59,-1) if type(e)=='table' then e='' end \
             if e~='' and string.sub(e,1,11)~=string.sub(ARGV[4],1,11) then return 0 end 
             """
-        return save(entry, lifetime, if: condition, comparing: [.text(token), .bytes(seen)])
+        return save(entry, if: condition, comparing: [.text(token), .bytes(seen)])
     }
 
     private func save(
-        _ entry: [UInt8],
-        _ lifetime: Lifetime,
+        _ entry: NewEntry,
         if condition: String,
-        comparing words: [RedisCommand.Argument]
+        comparing words: [RedisCommand.Argument],
+        answer: String = "1"
     ) -> RedisCommand {
-        let set = lifetime.milliseconds == nil ? "" : ",'PX',ARGV[3]"
+        let lifetime = entry.lifetime.milliseconds == nil ? "" : ",'PX',ARGV[3]"
+        let isWhole = entry.parts.isEmpty
+        let set = "redis.call('SET',KEYS[1],\(isWhole ? "ARGV[2]" : "table.concat(p)")\(lifetime)) "
         return command(
-            condition + Self.endLease + "redis.call('SET',KEYS[1],ARGV[2]\(set)) return 1",
-            [words[0], .bytes(entry), .integer(lifetime.milliseconds ?? 0)] + words.dropFirst()
+            condition + (isWhole ? "" : Self.readParts) + Self.endLease + set + (isWhole ? "" : Self.removeParts)
+                + "return \(answer)",
+            [words[0], isWhole ? .bytes(entry.bytes) : "", .integer(entry.lifetime.milliseconds ?? 0)]
+                + words.dropFirst(),
+            parts: entry.parts
         )
     }
+
+    private static let readParts = """
+        local p={} for i=3,#KEYS do p[i-2]=redis.call('GET',KEYS[i]) \
+        if not p[i-2] then return redis.error_reply('NOPART a part of the entry was evicted') end end 
+        """
+    private static let removeParts = "redis.call('UNLINK',unpack(KEYS,3)) "
 
     /// Puts another end in the place of the one that was seen.
     func replaceEnd(_ expected: [UInt8], by end: [UInt8], _ lifetime: Lifetime) -> RedisCommand {
@@ -116,7 +125,12 @@ struct EntryScript {
         )
     }
 
-    private func command(_ script: String, _ words: [RedisCommand.Argument]) -> RedisCommand {
-        RedisCommand(["EVAL", .text(script), 2, .text(name), .text(EntryNames.lease(ofEntry: name))] + words)
+    private func command(
+        _ script: String,
+        _ words: [RedisCommand.Argument],
+        parts: [String] = []
+    ) -> RedisCommand {
+        let names = [name, EntryNames.lease(ofEntry: name)] + parts
+        return RedisCommand(["EVAL", .text(script), .integer(names.count)] + names.map { .text($0) } + words)
     }
 }

@@ -42,7 +42,7 @@ struct LeaseTerm: Sendable {
 
     /// Saves the loaded value and ends the lease.
     fileprivate func saving(_ new: NewEntry) -> RedisCommand {
-        script.save(new.bytes, lease: token, replacing: seen, new.lifetime)
+        script.save(new, lease: token, replacing: seen)
     }
 }
 

@@ -8,7 +8,9 @@ struct SaveEntries: EntryCall {
     let news: [NewEntry]
     let action = SaveEntry.saving
 
-    var changes: EntryChanges { EntryChanges(areReplicated: true) }
+    var changes: EntryChanges {
+        EntryChanges(byScripts: news.filter { !$0.parts.isEmpty }.map(\.key), areReplicated: true)
+    }
 
     func begin(_ names: EntryNames, in generation: Generation) -> [RedisCommand] {
         let start = names.start(generation)
@@ -116,7 +118,7 @@ extension SaveMissingEntries {
 
     private func script(at place: Int) -> RedisCommand {
         let new = news[place]
-        return looks[place].script.save(new.bytes, ifEnding: looks[place].end, new.lifetime)
+        return looks[place].script.save(new, ifEnding: looks[place].end)
     }
 }
 

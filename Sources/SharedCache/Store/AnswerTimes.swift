@@ -1,4 +1,5 @@
 import Synchronization
+import TypedCache
 
 /// How long the server's last answers took. A value without clock or locks.
 struct AnswerTimes: Sendable {
@@ -42,6 +43,8 @@ final class ServerPace: Sendable {
 
     private let isSpread: Bool
     private let times = Mutex(AnswerTimes())
+    /// How long all answers took.
+    let latency = LatencyHistogram()
     private let lastNoted = Atomic<Int64>(.min / 2)
 
     /// - Parameter isSpread: whether several servers answer, of which one says nothing about another.
@@ -55,6 +58,7 @@ final class ServerPace: Sendable {
     /// An answer came to a call that began at a time of ``HitClock``.
     func answered(since start: Int64) {
         let now = HitClock.now
+        latency.record(nanoseconds: now - start)
         let last = lastNoted.load(ordering: .relaxed)
         guard now - last >= Self.pause,
             lastNoted.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged

@@ -7,17 +7,21 @@ struct Engine: Sendable {
     let breaker: Breaker
     let counters: TierCounters
     let pace: ServerPace
+    /// `nil` if nothing is read from replicas.
+    let replicas: ReplicaReader?
 
     init(
         _ client: any RedisClient,
         _ breaker: Breaker,
         counters: TierCounters = TierCounters(),
-        pace: ServerPace = ServerPace()
+        pace: ServerPace = ServerPace(),
+        replicas: ReplicaReader? = nil
     ) {
         self.client = client
         self.breaker = breaker
         self.counters = counters
         self.pace = pace
+        self.replicas = replicas
     }
 
     /// See ``AnswerTimes/softTimeout(_:)``.
@@ -186,6 +190,8 @@ struct Engine: Sendable {
             case "LOADING", "BUSY", "CLUSTERDOWN", "MASTERDOWN", "READONLY", "TRYAGAIN", "NOREPLICAS": .unreachable
             // Of a cluster's client: a node did not answer, or nodes sent the command to each other too often.
             case "NOANSWER", "MOVED", "ASK": .unreachable
+            // Of a script of ours.
+            case "NOPART": .unreachable
             default: .io
             }
         throw StoreError(code, action: action, reason: "the server refused: \(error.textWithoutArguments)")

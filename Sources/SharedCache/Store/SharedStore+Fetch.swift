@@ -22,16 +22,21 @@ extension SharedStore {
 
     package func fetch(
         forKeys keys: [String],
-        isUrgent: Bool
+        isUrgent: Bool,
+        mayBeOlder: Bool
     ) async -> [Result<StoredArchive?, StoreError>] {
         do throws(StoreError) {
-            return await fetch(forKeys: keys, isUrgent: isUrgent, try await knownClock(isUrgent: isUrgent))
+            let clock = try await knownClock(isUrgent: isUrgent)
+            if mayBeOlder, let replicas = engine.replicas {
+                return await fetch(forKeys: keys, from: replicas, isUrgent: isUrgent, clock)
+            }
+            return await fetch(forKeys: keys, isUrgent: isUrgent, clock)
         } catch {
             return keys.map { _ in .failure(error) }
         }
     }
 
-    /// As ``fetch(forKeys:isUrgent:)``, with the times of a clock.
+    /// As ``fetch(forKeys:isUrgent:mayBeOlder:)``, with the times of a clock, and by the primary.
     func fetch(
         forKeys keys: [String],
         isUrgent: Bool,

@@ -85,7 +85,7 @@ extension SharedStore {
     ) throws(StoreError) -> EntryInformation? {
         try changing(new.key) { () throws(StoreError) in
             guard condition() else { return nil }
-            let call = SaveLoaded(new, under: lease, offset.clock)
+            let call = SendingParts(new, SaveLoaded(new, under: lease, offset.clock))
             let saved = try ask(Owing(new.key, call))
             if saved == nil { engine.counters.count { $0.leasesLost += 1 } }
             return saved

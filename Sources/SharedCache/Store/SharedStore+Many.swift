@@ -4,14 +4,14 @@ import RedisWire
 
 // Many entries by few writes: commands for some hundred of them go out together.
 extension SharedStore {
-    /// How many bytes of archives are sent by one write, unless one entry has more.
+    /// How many bytes of archives are sent by one write.
     private static let bytesAtOnce = 1 << 20
     private static let entriesAtOnce = 256
 
     package func save(_ archives: [NewArchive]) -> [Result<EntryInformation?, StoreError>] {
         changing(archives, of: archives.map(\.key)) { archives in
             inParts(archives) { news, _ throws(StoreError) in
-                try ask(Insisting(SaveEntries(news: news))).map { Saved(result: $0) }
+                try ask(SendingParts(news, Insisting(SaveEntries(news: news)))).map { Saved(result: $0) }
             }
         }
     }
@@ -69,12 +69,12 @@ extension SharedStore {
         if keys.count < archives.count || owesAny(of: keys) { return archives.map(saveAlone) }
         return inParts(archives) { news, archives throws(StoreError) in
             try checkUsable()
-            var call = Insisting(SaveMissingEntries(news, try knownClock(), if: isWanted))
+            var call = SendingParts(news, Insisting(SaveMissingEntries(news, try knownClock(), if: isWanted)))
             let outcomes: [SaveMissingEntries.Saving]
             do throws(StoreError) {
                 outcomes = try engine.make(&call, view)
             } catch {
-                if call.call.hasSaved { throw error }
+                if call.call.call.hasSaved { throw error }
                 outcomes = news.map { _ in .unseen(error) }
             }
             return zip(outcomes, archives).map { outcome, archive in
@@ -105,8 +105,11 @@ extension SharedStore {
         while !rest.isEmpty {
             var byteCount = 0
             let part = rest.prefix(Self.entriesAtOnce).prefix { place in
-                defer { byteCount += archives[place].archive.count }
-                return byteCount == 0 || byteCount + archives[place].archive.count <= Self.bytesAtOnce
+                let count = archives[place].archive.count
+                // One that is sent in parts goes alone: it fails alone, then.
+                let size = count > EngineEntry.partByteCount ? Self.bytesAtOnce : count
+                defer { byteCount += size }
+                return byteCount == 0 || byteCount + size <= Self.bytesAtOnce
             }
             rest = rest.dropFirst(part.count)
             var news: [NewEntry] = []

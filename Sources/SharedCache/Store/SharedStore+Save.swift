@@ -16,8 +16,11 @@ extension SharedStore {
         _ new: NewEntry,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        guard let condition else { return try change(new.key, Insisting(SaveEntry(new))) }
-        return try change(new.key, Insisting(ChangeSeen.save(new, try knownClock(), if: condition)))
+        guard let condition else { return try change(new.key, SendingParts(new, Insisting(SaveEntry(new)))) }
+        return try change(
+            new.key,
+            SendingParts(new, Insisting(ChangeSeen.save(new, try knownClock(), if: condition)))
+        )
     }
 
     /// Blocks if the server's clock is not known yet.
@@ -39,6 +42,7 @@ extension SharedStore {
         try NewEntry(
             archive,
             of: key,
+            in: view.names,
             attributes,
             clock: clock,
             serial: serials.withLock { $0.next() },
@@ -93,7 +97,9 @@ extension SharedStore {
     }
 
     func save(_ new: NewEntry) async throws(StoreError) -> EntryInformation {
-        try await request(Owing(new.key, Insisting(SaveEntry(new))))
+        // Most saves: a call around the call would cost each of them 3 % of its time.
+        if new.parts.isEmpty { return try await request(Owing(new.key, Insisting(SaveEntry(new)))) }
+        return try await request(Owing(new.key, SendingParts(new, Insisting(SaveEntry(new)))))
     }
 
     package func moveDeadline(of entry: EntryInformation, to date: Date?) throws(StoreError) -> EntryInformation? {

@@ -149,10 +149,11 @@ package final class SharedStore: LoadingStore {
 
     // MARK: Outages
 
-    package var servesUnverified: Bool {
+    package func serveUnverified() -> Bool {
         let serve = settings.whenUnreachable.serve
-        guard serve > .zero, let last = lastHeartbeat.withLock({ $0 }) else { return false }
-        return .now < last + serve
+        guard serve > .zero, let last = lastHeartbeat.withLock({ $0 }), .now < last + serve else { return false }
+        engine.counters.count { $0.unverifiedHits += 1 }
+        return true
     }
 
     package func keepingTime(ofKey key: String) -> Duration? {

@@ -29,7 +29,8 @@ extension TieredStore {
 
     package func fetch(
         forKeys keys: [String],
-        isUrgent: Bool
+        isUrgent: Bool,
+        mayBeOlder: Bool
     ) async -> [Result<StoredArchive?, StoreError>] {
         do throws(StoreError) {
             // Copies have the server's time, too.

@@ -194,7 +194,7 @@ package final class TieredStore: LoadingStore {
 
     package func compare(_ entry: KnownEntry) throws(StoreError) -> Bool { try shared.compare(entry) }
 
-    package var servesUnverified: Bool { shared.servesUnverified }
+    package func serveUnverified() -> Bool { shared.serveUnverified() }
     package func keepingTime(ofKey key: String) -> Duration? { shared.keepingTime(ofKey: key) }
     package func isOwed(_ key: String) -> Bool { shared.isOwed(key) }
     package var joinsLoads: Bool { shared.joinsLoads }

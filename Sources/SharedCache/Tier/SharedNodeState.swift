@@ -25,6 +25,20 @@ public struct SharedNodeState: Sendable, Hashable {
     public let condition: Condition
 }
 
+extension SharedNodeState.Condition {
+    static let names = ["connected", "slow", "unverified", "open"]
+
+    /// For metrics.
+    var name: String {
+        switch self {
+        case .connected: Self.names[0]
+        case .slow: Self.names[1]
+        case .unverified: Self.names[2]
+        case .open: Self.names[3]
+        }
+    }
+}
+
 extension SharedNodeState {
     init(_ master: ClusterMaster, _ clocks: SharedClocks) {
         node = master.endpoint.description

@@ -20,6 +20,8 @@ public struct SharedSettings: Sendable, Equatable {
     public var loads: Loads
     /// The copies of a save that are waited for.
     public var replicas: Replicas
+    /// The servers that fetches read from; `.primary` by default.
+    public var reads: Reads
     /// How entries are compressed; `.automatic` by default. Applies to saves from now on: any setting reads every entry.
     public var compression: Compression
 
@@ -31,6 +33,7 @@ public struct SharedSettings: Sendable, Equatable {
     ///   - coherence: see ``coherence``.
     ///   - loads: see ``loads``.
     ///   - replicas: see ``replicas``.
+    ///   - reads: see ``reads``.
     ///   - compression: see ``compression``.
     public init(
         timeouts: Timeouts = Timeouts(),
@@ -40,6 +43,7 @@ public struct SharedSettings: Sendable, Equatable {
         coherence: Coherence = .invalidated,
         loads: Loads = .oncePerFleet(lease: .seconds(10)),
         replicas: Replicas = .none,
+        reads: Reads = .primary,
         compression: Compression = .automatic
     ) {
         self.timeouts = timeouts
@@ -49,6 +53,7 @@ public struct SharedSettings: Sendable, Equatable {
         self.coherence = coherence
         self.loads = loads
         self.replicas = replicas
+        self.reads = reads
         self.compression = compression
     }
 

@@ -3,6 +3,8 @@
 public struct SharedStatistics: Sendable, Hashable {
     /// Entries that the server gave.
     public internal(set) var hits = 0
+    /// Entries that replicas gave, see ``SharedSettings/reads``. They are not among ``hits``.
+    public internal(set) var replicaHits = 0
     /// Entries that the near disk gave, where there is one.
     public internal(set) var nearHits = 0
     /// Failures of the near disk, damaged copies among them; the server was asked instead.
@@ -13,6 +15,9 @@ public struct SharedStatistics: Sendable, Hashable {
     public internal(set) var compares = 0
     /// Compared entries that were still the same.
     public internal(set) var unchanged = 0
+    /// Entries of memory, or of the near disk, that fetches gave although no server could compare them: see
+    /// ``SharedSettings/Outage/serve``.
+    public internal(set) var unverifiedHits = 0
     /// Messages of the server about changes of entries by other clients, or by the server itself.
     public internal(set) var invalidations = 0
     /// Messages of the server about changes that conditional saves and removals of this process made.
@@ -49,8 +54,10 @@ extension SharedStatistics: CustomStringConvertible {
     /// One line for a log: all counts that are not zero.
     public var description: String {
         let counts = [
-            ("hits", hits), ("near hits", nearHits), ("near failures", nearFailures), ("misses", misses),
-            ("compares", compares), ("unchanged", unchanged), ("invalidations", invalidations),
+            ("hits", hits), ("replica hits", replicaHits), ("near hits", nearHits), ("near failures", nearFailures),
+            ("misses", misses),
+            ("compares", compares), ("unchanged", unchanged), ("unverified hits", unverifiedHits),
+            ("invalidations", invalidations),
             ("own echoes", ownEchoes), ("epochs", epochs), ("debts", debts), ("leases won", leasesWon),
             ("waits for leases", leasesWaited), ("leases lost", leasesLost), ("timeouts", timeouts),
             ("moved", redirectsMoved), ("asked elsewhere", redirectsAsked), ("delayed", commandsDelayed),

@@ -31,6 +31,8 @@ import TypedCache
 /// server.
 public final class SharedTier: Sendable {
     let client: any TierClient
+    /// `nil` if reads go to the client, too.
+    let replicas: ReplicaReader?
     let prefix: String
     let settings: SharedSettings
     let offset: ClockOffset
@@ -40,7 +42,7 @@ public final class SharedTier: Sendable {
     let upkeep: TierUpkeep
     private let keeper = LeaseKeeper()
     let engine: Engine
-    private let node: String
+    let node: String
     private let clocks = SharedClocks()
     private let feed: StateFeed
 
@@ -82,8 +84,9 @@ public final class SharedTier: Sendable {
         if wire.isCluster { settings.breaker.failures = .max }
         try self.init(prefix: prefix, node: wire.name, isSpread: wire.isCluster, settings) {
             [settings, wire] heartbeat, observer throws(RedisError) in
+            let client: any TierClient
             if wire.isCluster {
-                return try TrackedCluster(
+                client = try TrackedCluster(
                     settings: wire,
                     prefixes: prefixes,
                     heartbeat: prefix + "heartbeat:",
@@ -91,15 +94,17 @@ public final class SharedTier: Sendable {
                     window: settings.heartbeat.window,
                     observer: observer
                 )
+            } else {
+                client = try TrackedConnection(
+                    to: wire.endpoints[0],
+                    settings: wire,
+                    prefixes: prefixes,
+                    heartbeat: { heartbeat },
+                    interval: settings.heartbeat.interval,
+                    observer: observer
+                )
             }
-            return try TrackedConnection(
-                to: wire.endpoints[0],
-                settings: wire,
-                prefixes: prefixes,
-                heartbeat: { heartbeat },
-                interval: settings.heartbeat.interval,
-                observer: observer
-            )
+            return (client, try settings.reads.reader(of: client, wire, settings))
         }
     }
 
@@ -134,19 +139,21 @@ public final class SharedTier: Sendable {
         try self.init(prefix: EntryNames.prefix(prefix), node: "client", isSpread: true, settings) {
             heartbeat,
             observer in
-            BroughtClient(client, heartbeat: heartbeat, interval: interval, observer: observer)
+            (BroughtClient(client, heartbeat: heartbeat, interval: interval, observer: observer), nil)
         }
     }
 
     /// - Parameters:
     ///   - isSpread: whether keys may be on several servers.
-    ///   - connect: makes the client from the command of heartbeats and the observer of its news.
+    ///   - connect: makes the client, and that of replicas, from the command of heartbeats and the observer of its news.
     private init(
         prefix: String,
         node: String,
         isSpread: Bool,
         _ settings: SharedSettings,
-        connect: (RedisCommand, @escaping @Sendable (TrackingEvent) -> Void) throws(RedisError) -> any TierClient
+        connect: (RedisCommand, @escaping @Sendable (TrackingEvent) -> Void) throws(RedisError) -> (
+            client: any TierClient, replicas: ReplicaReader?
+        )
     ) throws(CacheError) {
         self.prefix = prefix
         self.settings = settings
@@ -159,7 +166,7 @@ public final class SharedTier: Sendable {
         let breaker = Breaker(settings.breaker)
         let pace = ServerPace(isSpread: isSpread)
         do throws(RedisError) {
-            client = try connect(["GET", .text(prefix + "heartbeat")]) { event in
+            (client, replicas) = try connect(["GET", .text(prefix + "heartbeat")]) { event in
                 members.tell(event)
                 if case .verified(let start) = event {
                     pace.answered(in: start.duration(to: .now))
@@ -177,7 +184,7 @@ public final class SharedTier: Sendable {
         members.setClient(client)
         self.members = members
         self.upkeep = upkeep
-        engine = Engine(client, breaker, counters: counters, pace: pace)
+        engine = Engine(client, breaker, counters: counters, pace: pace, replicas: replicas)
         feed = StateFeed(pause: min(settings.heartbeat.window / 8, .milliseconds(250)))
         upkeep.setClient(client)
     }
@@ -306,7 +313,9 @@ public final class SharedTier: Sendable {
     /// The number of events of each kind since this tier was opened.
     public var statistics: SharedStatistics {
         var statistics = engine.counters.current
-        (statistics.bytesSent, statistics.bytesReceived) = client.byteCounts
+        let (own, copies) = (client.byteCounts, replicas?.byteCounts ?? (sent: 0, received: 0))
+        statistics.bytesSent = own.sent + copies.sent
+        statistics.bytesReceived = own.received + copies.received
         let redirects = client.redirects
         statistics.redirectsMoved = redirects.moved
         statistics.redirectsAsked = redirects.asked
@@ -324,6 +333,7 @@ public final class SharedTier: Sendable {
         keeper.close()
         upkeep.payDebts(with: engine)
         client.close()
+        replicas?.close()
         feed.end()
     }
 

@@ -108,7 +108,7 @@ extension CacheCore {
         } catch {
             release(memory.withLock { $0.endRead(key, begun.start) })
             let isBounded = begun.freshness == .bounded
-            if error.code == .unreachable, isBounded, remote?.servesUnverified == true { return entry }
+            if error.code == .unreachable, isBounded, remote?.serveUnverified() == true { return entry }
             throw failure(error, key)
         }
     }

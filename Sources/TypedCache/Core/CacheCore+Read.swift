@@ -23,7 +23,8 @@ extension CacheCore {
     /// Reads entries as ``read(_:useless:allowsStale:)`` does, and suspends the task.
     nonisolated(nonsending) func read(
         _ keys: [(key: EntryKey, useless: MemoryEntry?)],
-        allowsStale: Bool
+        allowsStale: Bool,
+        mayBeOlder: Bool = true
     ) async -> [Result<DiskRead?, CacheError>] {
         guard let remote else {
             return await queues.run(keys.count == 1 ? keys[0].key : nil) { [self] in
@@ -33,7 +34,11 @@ extension CacheCore {
         var batch = beginReads(keys)
         if batch.reads.isEmpty { return batch.results }
         let stored = await listeners.observing(.read) {
-            await remote.fetch(forKeys: batch.reads.map { $0.begun.key.text }, isUrgent: allowsStale)
+            await remote.fetch(
+                forKeys: batch.reads.map { $0.begun.key.text },
+                isUrgent: allowsStale,
+                mayBeOlder: mayBeOlder
+            )
         }
         for (read, stored) in zip(batch.reads, stored) {
             let begun = read.begun

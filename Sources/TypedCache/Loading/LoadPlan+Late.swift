@@ -22,7 +22,7 @@ extension LoadPlan {
     func beginRace(_ loads: [KeyLoad], with store: any RemoteStore) -> (race: Race, look: Task<Void, Never>) {
         let race = Race(loads)
         let look = Task {
-            let results = await store.fetch(forKeys: loads.map(\.key.text), isUrgent: false)
+            let results = await store.fetch(forKeys: loads.map(\.key.text), isUrgent: false, mayBeOlder: false)
             for (load, result) in zip(loads, results) {
                 guard case .success(let stored?) = result, core.freshness(of: stored.information) == .fresh,
                     let value = value(stored), race.win(load)

@@ -30,6 +30,11 @@ public final class CacheMetrics: CacheObserver {
         /// The counts of caches that are gone.
         var former: [String: CacheStatistics] = [:]
         var operations: [String: OperationTimes] = [:]
+        var sources: [Source] = []
+    }
+
+    private struct Source: Sendable {
+        weak let source: (any MetricsSource)?
     }
 
     private let state = Mutex(State())
@@ -50,6 +55,14 @@ public final class CacheMetrics: CacheObserver {
             return state.last
         }
         core.metrics.withLock { $0.append(Membership(metrics: self, number: number)) }
+    }
+
+    /// Adds the metrics of something else than a cache, for as long as it is there. Does nothing if they are there already.
+    package func add(_ source: any MetricsSource) {
+        state.withLock { state in
+            state.sources.removeAll { $0.source == nil || $0.source === source }
+            state.sources.append(Source(source: source))
+        }
     }
 
     /// Keeps a cache among the metrics as long as it is there.
@@ -109,7 +122,21 @@ public final class CacheMetrics: CacheObserver {
     ///
     /// - Complexity: O(*n*) in the number of caches.
     public func text(_ format: Format = .prometheus) -> String {
-        MetricsText(snapshots(), format: format).description
+        MetricsText(snapshots(), families(), format: format).description
+    }
+
+    /// The metrics of all sources, those of one name together.
+    private func families() -> [MetricsFamily] {
+        let sources = state.withLock { $0.sources.compactMap(\.source) }
+        var families: [MetricsFamily] = []
+        for family in sources.flatMap(\.metrics) {
+            if let place = families.firstIndex(where: { $0.name == family.name }) {
+                families[place].samples += family.samples
+            } else {
+                families.append(family)
+            }
+        }
+        return families
     }
 
     /// The figures of all caches by name, in order.

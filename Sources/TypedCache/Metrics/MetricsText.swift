@@ -4,17 +4,18 @@
 /// The formats: https://prometheus.io/docs/instrumenting/exposition_formats and
 /// https://prometheus.io/docs/specs/om/open_metrics_spec
 struct MetricsText: CustomStringConvertible {
-    private enum Kind: String { case counter, gauge, histogram }
+    private typealias Kind = MetricsFamily.Kind
 
     private(set) var description = ""
     private let isOpenMetrics: Bool
 
-    init(_ caches: [MetricsSnapshot], format: CacheMetrics.Format) {
+    init(_ caches: [MetricsSnapshot], _ families: [MetricsFamily], format: CacheMetrics.Format) {
         isOpenMetrics = format.isOpenMetrics
         appendFetches(caches)
         appendEvents(caches)
         appendSizes(caches)
         appendTimes(caches)
+        for family in families { append(family) }
         if isOpenMetrics { description += "# EOF\n" }
     }
 
@@ -98,23 +99,39 @@ struct MetricsText: CustomStringConvertible {
         begin(name, .histogram, help: "How long operations on the disk, and loads, took.", unit: "seconds")
         for cache in caches {
             for operation in CacheOperation.all {
-                guard let (counts, sum) = cache.operations?.histogram(of: operation)?.cumulative else { continue }
-                if operation.isRemote, counts.last ?? 0 == 0 { continue }
-                let labels = [("cache", cache.name), ("operation", "\(operation)")]
-                for (bound, count) in zip(LatencyHistogram.bounds, counts) {
-                    sample("\(name)_bucket", labels + [("le", "\(bound / .seconds(1))")], value: "\(count)")
-                }
-                let total = counts.last ?? 0
-                sample("\(name)_bucket", labels + [("le", "+Inf")], value: "\(total)")
-                sample("\(name)_sum", labels, value: "\(sum / .seconds(1))")
-                sample("\(name)_count", labels, value: "\(total)")
+                guard let histogram = cache.operations?.histogram(of: operation) else { continue }
+                if operation.isRemote, histogram.isEmpty { continue }
+                append(histogram, as: name, [("cache", cache.name), ("operation", "\(operation)")])
+            }
+        }
+    }
+
+    private mutating func append(_ histogram: LatencyHistogram, as name: String, _ labels: Labels) {
+        let (counts, sum) = histogram.cumulative
+        for (bound, count) in zip(LatencyHistogram.bounds, counts) {
+            sample("\(name)_bucket", labels + [("le", "\(bound / .seconds(1))")], value: "\(count)")
+        }
+        let total = counts.last ?? 0
+        sample("\(name)_bucket", labels + [("le", "+Inf")], value: "\(total)")
+        sample("\(name)_sum", labels, value: "\(sum / .seconds(1))")
+        sample("\(name)_count", labels, value: "\(total)")
+    }
+
+    private mutating func append(_ family: MetricsFamily) {
+        begin(family.name, family.kind, help: family.help, unit: family.unit)
+        let name = family.kind == .counter ? "\(family.name)_total" : family.name
+        for (labels, value) in family.samples {
+            switch value {
+            case .count(let count): sample(name, labels, value: "\(count)")
+            case .seconds(let time): sample(name, labels, value: "\(time / .seconds(1))")
+            case .histogram(let histogram): append(histogram, as: name, labels)
             }
         }
     }
 
     // MARK: Kinds
 
-    private typealias Labels = [(name: String, value: String)]
+    private typealias Labels = MetricsFamily.Labels
 
     private mutating func counter(
         _ name: String,

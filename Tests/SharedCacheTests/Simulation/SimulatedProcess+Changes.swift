@@ -19,6 +19,7 @@ extension SimulatedProcess {
             let sent = try? SharedCache.NewEntry(
                 archive,
                 of: key.store,
+                in: view.names,
                 attributes,
                 clock: clock,
                 now: now,
