@@ -107,11 +107,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         let keys = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(parts.flatMap(\.keys)) }
         let found = try await engine.records(table.records, keys)
         let changes = merged(over: found, keys: keys, state, table.removals, in: bookkeeping)
-        let name = Model.modelName
-        return {
-            let due = table.records.change(changes)
-            return MergedGroup(model: name, due: due) { table.records.write(due) }
-        }
+        return { table.merged(changes, at: state.revision) }
     }
 
     /// Merges the models over the entries that are there; of models with the same key, into the entry of the first.
@@ -189,7 +185,8 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             && !bookkeeping.isInvalidated(old.state, in: ModelEngine.scopes(of: old.model, key))
     }
 
-    /// - Returns: `nil` if a later request's answer, or a later save, is there already, or the model was removed later.
+    /// - Returns: `nil` if a later request's answer, or a later save, is there already, or the model was removed or lost
+    ///   later.
     private static func merged(
         _ model: Model,
         from source: ModelSource,
