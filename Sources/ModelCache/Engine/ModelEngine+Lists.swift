@@ -42,6 +42,7 @@ extension ModelEngine {
             }
         }
         do {
+            try checkDue(list.request(after: nil))
             guard let limit = mode.limit, stored != nil else { return try await load(list) }
             return try await waiting(atMost: limit) { [self] in
                 try await load(list)
@@ -81,6 +82,7 @@ extension ModelEngine {
 
     nonisolated(nonsending) func refresh(_ list: some ModelList) async throws(ModelCacheError) {
         let name = Self.loadName(list, in: try await bookkeeping())
+        guard isDue(list.request(after: nil)) else { return }
         loadInBackground(name) { [self] in try await loadOnce(list) }
     }
 
@@ -239,16 +241,8 @@ extension ModelEngine {
         _ answer: Answer,
         after cursor: PageCursor?
     ) throws(ModelCacheError) -> (page: Page<List.Element>, nested: NestedModels) {
-        let status = answer.response.status
         let subject = ModelCacheError.Subject.list(list)
-        guard (200..<300).contains(status) else {
-            throw ModelCacheError(
-                .status,
-                "the server answered \(status) for \(subject)",
-                of: subject,
-                status: status
-            )
-        }
+        guard (200..<300).contains(answer.response.status) else { throw refusal(of: subject, by: answer) }
         let body = ModelBody(answer.response, after: cursor, decoder: makeDecoder)
         do {
             return (try list.page(in: body), body.nested)

@@ -32,6 +32,7 @@ extension ModelEngine {
         let isLast = attempts <= 1
         let outcome: NextPage<List.Element>
         do {
+            try checkDue(list.request(after: cursor))
             outcome = try await loads.join(name) { [self] in
                 try await loadMore(list, cursor, at: end, alsoInvalidated: isLast)
             }
@@ -122,11 +123,11 @@ extension ModelEngine {
         try await merge(Arrivals(), lists: [change], answer.state)
         guard isRefused.isSet else { return }
         let subject = ModelCacheError.Subject.list(list)
-        throw ModelCacheError(
+        throw refusal(
             .cursorRefused,
             "the server does not take the cursor of the next page of \(subject) any more; fetch it from its start",
             of: subject,
-            status: answer.response.status
+            by: answer
         )
     }
 }

@@ -98,7 +98,7 @@ public struct ModelBody: Sendable {
         return try decode(OptionalMember<Value>.self, [:], within: path).value
     }
 
-    private func decode<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
         guard !path.isEmpty else { return try decode(type, [:]) }
         return try decode(Member<Value>.self, [:], within: MemberPath(path, isOptional: false)).value
     }
