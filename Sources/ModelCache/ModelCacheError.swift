@@ -18,7 +18,8 @@ public struct ModelCacheError: Error, Sendable {
         /// Another ``ModelCache/ModelCache`` of this process has the account open, or observers and objects for views of one
         /// that was dropped. That one is to be used, or to be closed or erased first.
         public static let accountInUse = Code(base: .accountInUse)
-        /// The name of a model has characters that are not allowed, or two types have the same one.
+        /// The name of a model has characters that are not allowed, or two types have the same one. Told to `onFailure` alone, in
+        /// debug builds: a type does not decode what it encodes.
         public static let invalidModel = Code(base: .invalidModel)
         /// The type was not given to the initializer.
         public static let unknownModel = Code(base: .unknownModel)

@@ -78,6 +78,7 @@ extension ModelEntry {
             Wording(field: "sie", name: "staleIfErrorSeconds"),
             Wording(field: "valid", name: "validators", write: validators),
             Wording(field: "vary", name: "variesBy"),
+            Wording(field: "part", name: "isPartial"),
             Wording(field: "refused", name: "cursorRefused"),
             Wording(field: "r", name: "revision"),
             Wording(field: "g", name: "generation"),

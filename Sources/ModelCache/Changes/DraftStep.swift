@@ -85,13 +85,14 @@ struct ModelStep<Model: CachedModel>: DraftStep {
         change(&model)
         guard let model else { return nil }
         guard let old else {
-            let state = EntryState(
+            var state = EntryState(
                 ResponseLifetime(at: now),
                 generation: bookkeeping.generation(of: revision),
                 revision: revision,
                 receivedAt: now,
                 fresh: Model.policy.fresh
             )
+            state.isPartial = Model.partialSources.contains(.pushed)
             return ModelRecord(model: model, state: state)
         }
         // The changed fields are the program's own.

@@ -1,8 +1,13 @@
+import Foundation
+
 /// Changes of models and lists that are made together. See ``ModelCache/ModelCache/change(_:sending:then:)``.
 public struct ModelDraft: Sendable {
     var steps: [any DraftStep] = []
+    /// The models that links held in decoded answers.
+    let nested = NestedModels()
+    private let makeDecoder: @Sendable () -> JSONDecoder
 
-    init() {}
+    init(decoder: @escaping @Sendable () -> JSONDecoder) { makeDecoder = decoder }
 
     /// Changes a model; nothing, if it is not there.
     ///
@@ -27,6 +32,30 @@ public struct ModelDraft: Sendable {
     /// Puts a model in the place of the one with its identity, or adds it.
     public mutating func save<Model: CachedModel>(_ model: Model) {
         steps.append(ModelStep<Model>(key: model.id.cacheKey) { $0 = model })
+    }
+
+    /// Decodes a model from the answer to the change's request, and puts it in the place of the one with its identity, or adds it.
+    ///
+    /// Whole models in the place of links become models of their own when the change is confirmed, in the order of a fetch
+    /// that began with `sending`: they do not replace what was saved or asked for since.
+    ///
+    /// - Parameters:
+    ///   - type: the model's type.
+    ///   - data: JSON, for the decoder that the cache was opened with.
+    ///   - path: as for ``ModelBody/decode(_:at:)``.
+    /// - Returns: the model.
+    /// - Throws: `DecodingError`; then the draft is as it was.
+    @discardableResult
+    public mutating func save<Model: CachedModel>(
+        _ type: Model.Type,
+        decoding data: Data,
+        at path: String...
+    ) throws -> Model {
+        let body = ModelBody(data, decoder: makeDecoder)
+        let model = try body.decode(type, at: path)
+        nested.add(body.nested)
+        save(model)
+        return model
     }
 
     /// Removes a model. It leaves no hole in the lists that have it, as long as the change is not confirmed.

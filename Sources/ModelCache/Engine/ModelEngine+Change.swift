@@ -7,11 +7,11 @@ extension ModelEngine {
     /// Shows a draft at once, and makes it part of the stored models and lists when `send` has returned, together with
     /// the steps that `confirm` adds.
     ///
-    /// - Throws: errors of `send`, and then the draft is taken away.
+    /// - Throws: errors of `send` and `confirm`, and then the draft is taken away.
     nonisolated(nonsending) func change<Outcome>(
         _ draft: ModelDraft,
         sending send: nonisolated(nonsending) () async throws -> Outcome,
-        then confirm: (inout ModelDraft, Outcome) -> Void
+        then confirm: (inout ModelDraft, Outcome) throws -> Void
     ) async throws -> Outcome {
         let number = changeCount.add(1, ordering: .sequentiallyConsistent).newValue
         var shows: [@Sendable () -> Void] = []
@@ -20,10 +20,11 @@ extension ModelEngine {
         steps.change { for show in shows { show() } }
         do {
             bus.tell(Set(draft.steps.map(\.name)))
+            let revision = try await nextRevision(bookkeeping())
             let outcome = try await send()
             var confirmed = draft
-            confirm(&confirmed, outcome)
-            try await commit(confirmed, confirmed: number)
+            try confirm(&confirmed, outcome)
+            try await commit(confirmed, confirmed: number, sentAt: revision)
             return outcome
         } catch {
             await undo(draft.steps, number)
@@ -49,13 +50,26 @@ extension ModelEngine {
     ///
     /// - Parameter number: of a change that the server has taken: a step that fails, because the disk cannot be read or an
     ///   identity is no key, keeps no other one back. `nil`: then nothing is changed.
+    /// - Parameter sent: the revision of the request whose answer the draft has decoded; `nil`: its models are the program's
+    ///   own, as the steps.
     nonisolated(nonsending) func commit(
         _ draft: ModelDraft,
-        confirmed number: UInt64? = nil
+        confirmed number: UInt64? = nil,
+        sentAt sent: Revision? = nil
     ) async throws(ModelCacheError) {
+        let bookkeeping = try await bookkeeping()
         var failure: ModelCacheError?
         try await mergeChange { revision async throws(ModelCacheError) in
             var commits: [PreparedMerge] = []
+            var arrivals = Arrivals()
+            arrivals.add(draft.nested)
+            do throws(ModelCacheError) {
+                let state = ArrivalState(pushedAt: self.clock.now, asOf: sent ?? revision)
+                commits += try await arrivals.prepare(state, in: self, bookkeeping)
+            } catch {
+                if number == nil { throw error }
+                failure = error
+            }
             for step in draft.steps {
                 do throws(ModelCacheError) {
                     commits.append(try await step.commit(number ?? 0, revision, in: self))
@@ -76,8 +90,11 @@ extension ModelEngine {
         arrivals.add(models, from: .pushed)
         await account.writer.room()
         try await mergeChange { revision async throws(ModelCacheError) in
-            let state = ArrivalState(lifetime: nil, revision: revision, receivedAt: self.clock.now)
-            return try await arrivals.prepare(state, in: self, bookkeeping)
+            try await arrivals.prepare(
+                ArrivalState(pushedAt: self.clock.now, asOf: revision),
+                in: self,
+                bookkeeping
+            )
         }
     }
 

@@ -176,7 +176,7 @@ extension ModelEngine {
         let subject = ModelCacheError.Subject.model(type, key: key)
         let old = try await record(table.records, key)
         // An incomplete model cannot be confirmed as a whole.
-        let conditional = old.flatMap { Model.isComplete($0.model) ? $0.state.conditional(request) : nil }
+        let conditional = old.flatMap { $0.isComplete ? $0.state.conditional(request) : nil }
         var answer = try await send(conditional ?? request, for: subject, bookkeeping)
         if answer.response.status == 304 {
             if conditional != nil,
@@ -251,7 +251,7 @@ extension ModelEngine {
         bookkeeping: Bookkeeping
     ) -> Bool {
         guard let stored else { return table.removals.covers(answer.revision, of: key) }
-        return bookkeeping.comparable(stored.state) > answer.revision && !Model.isComplete(stored.model)
+        return bookkeeping.comparable(stored.state) > answer.revision && !stored.isComplete
             && Model.isComplete(model)
     }
 

@@ -7,6 +7,8 @@ final class ModelTable<Model: CachedModel>: Sendable {
     let records: RecordTable<ModelRecord<Model>>
     let layers = Layers<Model>()
     let removals: Removals
+    private let trial = CodingTrial<Model>()
+    private let report: @Sendable (ModelCacheError) -> Void
 
     init(
         _ cache: Cache<ModelRecord<Model>>,
@@ -16,6 +18,7 @@ final class ModelTable<Model: CachedModel>: Sendable {
         report: @escaping @Sendable (ModelCacheError) -> Void
     ) {
         self.removals = removals
+        self.report = report
         records = RecordTable(cache) { _, key throws(CacheError) in
             guard let entry = try cache.undecodedEntry(forKey: key) else { return nil }
             do {
@@ -73,7 +76,10 @@ final class ModelTable<Model: CachedModel>: Sendable {
     func merged(_ changes: RecordTable<ModelRecord<Model>>.Changes, at revision: Revision) -> MergedGroup {
         removals.wrote(at: revision)
         let due = records.change(changes)
-        return MergedGroup(model: Model.modelName, due: due) { [records] in records.write(due) }
+        return MergedGroup(model: Model.modelName, due: due) { [self] in
+            trial.tryOnce(changes, report)
+            return records.write(due)
+        }
     }
 
     static func name(_ key: String) -> EntryName { EntryName(model: Model.modelName, key: key) }
