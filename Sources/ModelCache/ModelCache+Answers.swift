@@ -46,19 +46,3 @@ extension ModelCache {
         return try await engine.decode(type, from: try await send(), at: path, asOf: revision)
     }
 }
-
-extension ModelEngine {
-    fileprivate nonisolated(nonsending) func decode<Value: Decodable>(
-        _ type: Value.Type,
-        from data: Data,
-        at path: [String],
-        asOf revision: Revision
-    ) async throws -> Value {
-        let body = ModelBody(data, decoder: makeDecoder)
-        let value = try body.decode(type, at: path)
-        var arrivals = Arrivals()
-        arrivals.add(body.nested)
-        if !arrivals.groups.isEmpty { try await merge(arrivals, ArrivalState(pushedAt: clock.now, asOf: revision)) }
-        return value
-    }
-}

@@ -90,7 +90,10 @@ import Testing
     @Test func aChangesAnswerBringsModelsOfItsLinks() async throws {
         let stage = try Stage()
         let models = try await stage.open()
-        try await models.change { _ in } sending: { Self.article } then: {
+        try await models.change { _ in
+        } sending: {
+            Self.article
+        } then: {
             try $0.save(Article.self, decoding: $1)
         }
         #expect(try await models.stored(User.self, id: 7)?.value.name == "Ada")

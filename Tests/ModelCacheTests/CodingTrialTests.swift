@@ -81,21 +81,23 @@ private struct Share: CachedModel {
     }
 
     #if DEBUG
-    @Test(arguments: [false, true]) func aTypeThatFlattensTheServersFormIsReportedOnce(inMemory: Bool) async throws {
-        let models = (1...3).map { Flat(id: $0, city: "secret") }
-        let failures = try await failures(saving: models, inMemory: inMemory)
-        #expect(failures.map(\.code) == [.invalidModel])
-        #expect(failures.first?.subject?.modelName == "flat")
-        let message = try #require(failures.first?.message)
-        #expect(message.hasPrefix("Flat does not decode what it encodes (no member attributes"), "\(message)")
-        #expect(!message.contains("secret"))
-    }
+        @Test(arguments: [false, true]) func aTypeThatFlattensTheServersFormIsReportedOnce(inMemory: Bool)
+            async throws
+        {
+            let models = (1...3).map { Flat(id: $0, city: "secret") }
+            let failures = try await failures(saving: models, inMemory: inMemory)
+            #expect(failures.map(\.code) == [.invalidModel])
+            #expect(failures.first?.subject?.modelName == "flat")
+            let message = try #require(failures.first?.message)
+            #expect(message.hasPrefix("Flat does not decode what it encodes (no member attributes"), "\(message)")
+            #expect(!message.contains("secret"))
+        }
 
-    @Test func aTypeThatDecodesAnotherValueIsReported() async throws {
-        let failures = try await failures(saving: [Forgetful(id: 1, count: 1)], inMemory: true)
-        #expect(failures.map(\.code) == [.invalidModel])
-        #expect(failures.first?.message.hasPrefix("Forgetful does not") == true)
-    }
+        @Test func aTypeThatDecodesAnotherValueIsReported() async throws {
+            let failures = try await failures(saving: [Forgetful(id: 1, count: 1)], inMemory: true)
+            #expect(failures.map(\.code) == [.invalidModel])
+            #expect(failures.first?.message.hasPrefix("Forgetful does not") == true)
+        }
     #endif
 
     @Test func aTypeThatDecodesWhatItEncodesIsNotReported() async throws {

@@ -62,7 +62,10 @@ private struct Items<Element: Kept>: ModelList {
         server.hold("/items")
         async let list = models.fetch(Items<Model>())
         await server.requested(2)
-        try await models.change { $0.update(type, id: 1) { $0 = Model(id: 1, text: "new") } } sending: {}
+        try await models.change {
+            $0.update(type, id: 1) { $0 = Model(id: 1, text: "new") }
+        } sending: {
+        }
         try await loss(models, clock)
         #expect(try await models.stored(type, id: 1) == nil, "the model was not lost")
         server.answer("/items/1", .json(#"{"id": 1, "text": "new"}"#))

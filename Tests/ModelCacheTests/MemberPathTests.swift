@@ -53,7 +53,7 @@ private struct Readers: ModelList {
 
 /// Where values are in an answer.
 @Suite struct MemberPathTests {
-    private func readers(_ names: Names, _ first: String, _ second: String) async throws -> ModelCache {
+    private func readers(_ names: Names, first: String, second: String) async throws -> ModelCache {
         let server = StubTransport()
         let reader = { (id: Int) in "{\"id\": \(id), \"\(names.firstName)\": \"n\"}" }
         server.answer("/readers", .json(first.replacing("READER", with: reader(1))))
@@ -65,8 +65,8 @@ private struct Readers: ModelList {
         let list = Readers(items: "the_items", next: "next_cursor")
         let models = try await readers(
             names,
-            #"{"the_items": [READER], "next_cursor": "x"}"#,
-            #"{"the_items": [READER], "next_cursor": null}"#
+            first: #"{"the_items": [READER], "next_cursor": "x"}"#,
+            second: #"{"the_items": [READER], "next_cursor": null}"#
         )
         #expect(try await models.fetch(list).hasMore)
         let all = try await models.fetchMore(of: list)
@@ -78,8 +78,8 @@ private struct Readers: ModelList {
         let list = Readers(items: ["the_data", "all_items"], next: .optional("page_info", "next_cursor"))
         let models = try await readers(
             names,
-            #"{"the_data": {"all_items": [READER]}, "page_info": {"next_cursor": "x"}}"#,
-            #"{"the_data": {"all_items": [READER]}}"#
+            first: #"{"the_data": {"all_items": [READER]}, "page_info": {"next_cursor": "x"}}"#,
+            second: #"{"the_data": {"all_items": [READER]}}"#
         )
         #expect(try await models.fetch(list).hasMore)
         let all = try await models.fetchMore(of: list)
@@ -90,7 +90,11 @@ private struct Readers: ModelList {
     @Test(arguments: Names.allCases, ["next_curser", "meta"])
     private func aNameThatIsNowhereIsAnError(names: Names, name: String) async throws {
         let list = Readers(items: "items", next: MemberPath(name))
-        let models = try await readers(names, #"{"items": [READER], "next_cursor": "x"}"#, "{}")
+        let models = try await readers(
+            names,
+            first: #"{"items": [READER], "next_cursor": "x"}"#,
+            second: "{}"
+        )
         let error = await #expect(throws: ModelCacheError.self) { _ = try await models.fetch(list) }
         #expect(error?.code == .decodingFailed)
         #expect(error?.message.hasSuffix("no member \(name)") == true, "\(error?.message ?? "")")

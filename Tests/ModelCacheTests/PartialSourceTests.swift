@@ -68,7 +68,11 @@ private struct Members: ModelList {
         var models = try await open(directory)
         server.answer("/members", .json(#"[{"id": 1, "name": "Ada"}]"#), headers: day)
         server.answer("/teams/1", .json(#"{"id": 1, "lead": {"id": 1, "name": "Ada"}}"#), headers: day)
-        if path == "/members" { _ = try await models.fetch(Members()) } else { _ = try await models.fetch(Team.self, id: 1) }
+        if path == "/members" {
+            _ = try await models.fetch(Members())
+        } else {
+            _ = try await models.fetch(Team.self, id: 1)
+        }
         if reopens {
             try await models.close()
             models = try await open(directory)
@@ -91,7 +95,11 @@ private struct Members: ModelList {
 
     @Test func aPartDoesNotRenewAWholeModel() async throws {
         let models = try await open()
-        server.answer("/members/1", .json(#"{"id": 1, "name": "Ada", "bio": "b"}"#), headers: ["Cache-Control": "max-age=60"])
+        server.answer(
+            "/members/1",
+            .json(#"{"id": 1, "name": "Ada", "bio": "b"}"#),
+            headers: ["Cache-Control": "max-age=60"]
+        )
         server.answer("/members", .json(#"[{"id": 1, "name": "Grace"}]"#), headers: day)
         _ = try await models.fetch(Member.self, id: 1)
         clock.advance(by: .seconds(59))

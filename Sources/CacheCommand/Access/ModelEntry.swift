@@ -97,6 +97,7 @@ extension ModelEntry {
                 Wording(field: "model", name: "modelName"),
                 Wording(field: "next", name: "nextPage"),
                 Wording(field: "offset", name: "nextOffset"),
+                Wording(field: "details", name: "details"),
                 Wording(field: "tags", name: "tags"),
             ] + Self.state
         case .bookkeeping:

@@ -3,6 +3,8 @@ import Foundation
 /// Changes of models and lists that are made together. See ``ModelCache/ModelCache/change(_:sending:then:)``.
 public struct ModelDraft: Sendable {
     var steps: [any DraftStep] = []
+    /// The models that are taken out of every list.
+    private(set) var withdrawn: [EntryName] = []
     /// The models that links held in decoded answers.
     let nested = NestedModels()
     private let makeDecoder: @Sendable () -> JSONDecoder
@@ -84,5 +86,13 @@ public struct ModelDraft: Sendable {
     public mutating func remove<List: ModelList>(id: List.Element.ID, from list: List) {
         let key = id.cacheKey
         steps.append(ListStep(key: list.listKey, tags: list.tags) { $0?.remove(key) })
+    }
+
+    /// Removes a model, and takes it out of every stored list that has it: for a model that the server has deleted.
+    ///
+    /// Lists that are on disk alone are read for that, so it takes time in proportion to all lists of the account.
+    public mutating func removeEverywhere<Model: CachedModel>(_ type: Model.Type, id: Model.ID) {
+        remove(type, id: id)
+        withdrawn.append(ModelTable<Model>.name(id.cacheKey))
     }
 }

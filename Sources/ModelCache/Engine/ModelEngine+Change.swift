@@ -15,19 +15,20 @@ extension ModelEngine {
     ) async throws -> Outcome {
         let number = changeCount.add(1, ordering: .sequentiallyConsistent).newValue
         var shows: [@Sendable () -> Void] = []
-        for step in draft.steps { shows.append(try await step.show(number, in: self)) }
+        let shown = try await allSteps(of: draft)
+        for step in shown { shows.append(try await step.show(number, in: self)) }
         let steps = self.steps
         steps.change { for show in shows { show() } }
         do {
-            bus.tell(Set(draft.steps.map(\.name)))
+            bus.tell(Set(shown.map(\.name)))
             let revision = try await nextRevision(bookkeeping())
             let outcome = try await send()
             var confirmed = draft
             try confirm(&confirmed, outcome)
-            try await commit(confirmed, confirmed: number, sentAt: revision)
+            try await commit(confirmed, confirmed: number, shown: shown, sentAt: revision)
             return outcome
         } catch {
-            await undo(draft.steps, number)
+            await undo(shown, number)
             throw error
         }
     }
@@ -48,17 +49,30 @@ extension ModelEngine {
 
     /// Makes a draft part of the stored models and lists, and waits until it is on disk.
     ///
-    /// - Parameter number: of a change that the server has taken: a step that fails, because the disk cannot be read or an
-    ///   identity is no key, keeps no other one back. `nil`: then nothing is changed.
-    /// - Parameter sent: the revision of the request whose answer the draft has decoded; `nil`: its models are the program's
-    ///   own, as the steps.
+    /// - Parameters:
+    ///   - number: of a change that the server has taken: a step that fails, because the disk cannot be read or an
+    ///     identity is no key, keeps no other one back. `nil`: then nothing is changed.
+    ///   - shown: the steps that show the change so far.
+    ///   - sent: the revision of the request whose answer the draft has decoded; `nil`: its models are the program's
+    ///     own, as the steps.
     nonisolated(nonsending) func commit(
         _ draft: ModelDraft,
         confirmed number: UInt64? = nil,
+        shown: [any DraftStep] = [],
         sentAt sent: Revision? = nil
     ) async throws(ModelCacheError) {
         let bookkeeping = try await bookkeeping()
+        // A list may have a withdrawn model by now that it did not have when the change was shown, and the other way round.
+        var steps = draft.steps
         var failure: ModelCacheError?
+        do throws(ModelCacheError) {
+            steps = try await allSteps(of: draft)
+        } catch {
+            if number == nil { throw error }
+            failure = error
+        }
+        let names = Set(steps.map(\.name))
+        let allSteps = steps + shown.filter { !names.contains($0.name) }
         try await mergeChange { revision async throws(ModelCacheError) in
             var commits: [PreparedMerge] = []
             var arrivals = Arrivals()
@@ -68,9 +82,9 @@ extension ModelEngine {
                 commits += try await arrivals.prepare(state, in: self, bookkeeping)
             } catch {
                 if number == nil { throw error }
-                failure = error
+                failure = failure ?? error
             }
-            for step in draft.steps {
+            for step in allSteps {
                 do throws(ModelCacheError) {
                     commits.append(try await step.commit(number ?? 0, revision, in: self))
                 } catch {

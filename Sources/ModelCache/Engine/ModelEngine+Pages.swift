@@ -85,10 +85,7 @@ extension ModelEngine {
             reportUnkept(page.page, of: list)
             return .notKept(page.page)
         }
-        var arrivals = Arrivals()
-        arrivals.add(page.nested)
         let ids = page.page.elements.cacheKeys
-        arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let isAppended = Flag()
         let change = ListChange(key: key, tags: list.tags) { record in
@@ -97,9 +94,10 @@ extension ModelEngine {
                 return
             }
             record?.append(ids, from: cursor, next: next, after: recent.changes)
+            record?.details = page.details
             isAppended.set()
         }
-        try await merge(arrivals, lists: [change], answer.state)
+        try await merge(page.arrivals(keys: ids), lists: [change], answer.state)
         return isAppended.isSet ? .appended : .elsewhere
     }
 

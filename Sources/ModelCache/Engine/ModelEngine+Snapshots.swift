@@ -186,7 +186,8 @@ extension ModelEngine {
             hasMore: record.next != nil,
             fetchedAt: record.state.fetchedAt == Self.never ? nil : record.state.fetchedAt,
             freshness: freshness,
-            isChanging: shown.isChanging
+            isChanging: shown.isChanging,
+            details: record.details?.value(List.Details.self)
         )
     }
 
