@@ -205,12 +205,12 @@ import TypedCacheTesting
         #expect(document.tag == "\"1\"")
         let api = StubTransport()
         api.answer("/documents/1", .empty, headers: ["ETag": "\"2\""])
-        try await write("b", to: document, models, api)
+        try await write("b", to: document, in: models, by: api)
         #expect(api.requests.first?.headers["if-match"] == "\"1\"")
         let written = try #require(try await models.stored(Document.self, id: 1)?.value)
         #expect(written.text == "b" && written.tag == "\"2\"")
         api.answer("/documents/1", .empty, status: 412)
-        await #expect(throws: ModelResponseError.self) { try await write("c", to: written, models, api) }
+        await #expect(throws: ModelResponseError.self) { try await write("c", to: written, in: models, by: api) }
         #expect(try await models.stored(Document.self, id: 1)?.value == written)
     }
 

@@ -261,7 +261,12 @@ struct Document: CachedModel {
     }
 }
 
-func write(_ text: String, to document: Document, _ models: ModelCache, _ api: some ModelTransport) async throws {
+func write(
+    _ text: String,
+    to document: Document,
+    in models: ModelCache,
+    by api: some ModelTransport
+) async throws {
     var request = ModelRequest(method: "PUT", path: "/documents/\(document.id)")
     request.headers["If-Match"] = document.tag
     request.body = try JSONEncoder().encode(["text": text])

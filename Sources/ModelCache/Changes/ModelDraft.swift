@@ -62,7 +62,7 @@ public struct ModelDraft: Sendable {
 
     /// Removes a model. It leaves no hole in the lists that have it, as long as the change is not confirmed.
     public mutating func remove<Model: CachedModel>(_ type: Model.Type, id: Model.ID) {
-        steps.append(ModelStep<Model>(key: id.cacheKey) { $0 = nil })
+        steps.append(ModelStep<Model>(key: id.cacheKey, isRemoval: true) { $0 = nil })
     }
 
     /// Saves a model, and puts it into a list. A list that is not stored is not changed.
@@ -94,5 +94,26 @@ public struct ModelDraft: Sendable {
     public mutating func removeEverywhere<Model: CachedModel>(_ type: Model.Type, id: Model.ID) {
         remove(type, id: id)
         withdrawn.append(ModelTable<Model>.name(id.cacheKey))
+    }
+
+    /// Puts a model that is saved under the server's identity in the place of the one that was shown under the program's own, in
+    /// the lists of this draft. For the closure `then` of ``ModelCache/ModelCache/change(_:sending:then:)``.
+    ///
+    /// Other changes of the model that was shown, confirmed or not, are changes of the new one; so are later ones by the
+    /// former identity, as long as that is among the last 1,024 of the type, and in this process.
+    public mutating func replace<Model: CachedModel>(_ type: Model.Type, id: Model.ID, by new: Model.ID) {
+        let (key, newKey) = (id.cacheKey, new.cacheKey)
+        guard key != newKey else { return }
+        // The model that was shown is never stored: changes that wait for it are for the other one.
+        steps.removeAll { ($0 as? ModelStep<Model>)?.key == key }
+        steps.append(ModelStep<Model>(key: key, newKey: newKey, isRemoval: true) { $0 = nil })
+        var lists: Set<String> = []
+        for case let step as ListStep in steps where lists.insert(step.key).inserted {
+            steps.append(
+                ListStep(key: step.key, tags: step.tags) { list in
+                    if list?.modelName == Model.modelName { list?.replace(key, by: newKey) }
+                }
+            )
+        }
     }
 }

@@ -14,13 +14,13 @@ extension ModelEngine {
         then confirm: (inout ModelDraft, Outcome) throws -> Void
     ) async throws -> Outcome {
         let number = changeCount.add(1, ordering: .sequentiallyConsistent).newValue
-        var shows: [@Sendable () -> Void] = []
+        var shows: [@Sendable () -> EntryName] = []
         let shown = try await allSteps(of: draft)
         for step in shown { shows.append(try await step.show(number, in: self)) }
         let steps = self.steps
-        steps.change { for show in shows { show() } }
+        let names = steps.change { shows.map { $0() } }
         do {
-            bus.tell(Set(shown.map(\.name)))
+            bus.tell(Set(names))
             let revision = try await nextRevision(bookkeeping())
             let outcome = try await send()
             var confirmed = draft
@@ -34,7 +34,7 @@ extension ModelEngine {
     }
 
     private nonisolated(nonsending) func undo(_ shown: [any DraftStep], _ number: UInt64) async {
-        var undos: [@Sendable () -> Void] = []
+        var undos: [@Sendable () -> EntryName] = []
         for step in shown {
             do throws(ModelCacheError) {
                 undos.append(try await step.undo(number, in: self))
@@ -43,8 +43,8 @@ extension ModelEngine {
                 if error.code != .closed { report(error) }
             }
         }
-        steps.change { for undo in undos { undo() } }
-        bus.tell(Set(shown.map(\.name)))
+        let names = steps.change { undos.map { $0() } }
+        bus.tell(Set(names))
     }
 
     /// Makes a draft part of the stored models and lists, and waits until it is on disk.
@@ -71,8 +71,11 @@ extension ModelEngine {
             if number == nil { throw error }
             failure = error
         }
-        let names = Set(steps.map(\.name))
-        let allSteps = steps + shown.filter { !names.contains($0.name) }
+        if !draft.withdrawn.isEmpty {
+            let names = Set(steps.map(\.name))
+            steps += shown.filter { !names.contains($0.name) }
+        }
+        let allSteps = steps
         try await mergeChange { revision async throws(ModelCacheError) in
             var commits: [PreparedMerge] = []
             var arrivals = Arrivals()

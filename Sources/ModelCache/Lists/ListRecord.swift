@@ -224,6 +224,13 @@ extension ListRecord {
         moveOffset(from: count)
     }
 
+    /// Puts an element in the place of another one.
+    mutating func replace(_ id: String, by other: String) {
+        guard let place = ids.firstIndex(of: id) else { return }
+        if ids.contains(other) { return remove(id) }
+        ids[place] = other
+    }
+
     mutating func remove(_ id: String) {
         let count = ids.count
         ids.removeAll { $0 == id }

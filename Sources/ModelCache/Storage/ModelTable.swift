@@ -67,7 +67,16 @@ final class ModelTable<Model: CachedModel>: Sendable {
 
     /// Puts one entry in the place of the present one; `nil` removes it.
     func merged(_ key: String, to record: ModelRecord<Model>?) -> MergedGroup {
-        merged(RecordTable.Changes([(key, record, record?.model.tags ?? [])]), at: record?.state.revision ?? .none)
+        merged([key: record])
+    }
+
+    /// Puts some entries in the place of the present ones; `nil` removes one. None changes nothing.
+    func merged(_ entries: KeyValuePairs<String, ModelRecord<Model>?>) -> MergedGroup {
+        let revision = entries.compactMap { $0.value?.state.revision }.max() ?? .none
+        return merged(
+            RecordTable.Changes(entries.map { ($0.key, $0.value, $0.value?.model.tags ?? []) }),
+            at: revision
+        )
     }
 
     /// Puts entries in the place of the present ones.

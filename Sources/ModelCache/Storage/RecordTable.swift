@@ -179,9 +179,11 @@ where Record.Wrapper.Value == Record {
 
     /// All entries, in no order. Takes time in proportion to their bytes. Blocks on disk I/O.
     func readAll() throws(ModelCacheError) -> [(key: String, record: Record)] {
+        // First: an entry leaves these when it is on disk.
+        let waiting = waiting.keys
         let written = try wrappingCacheErrors { () throws(CacheError) in try cache.keys().all() }
         var all: [(key: String, record: Record)] = []
-        for key in waiting.keys.union(written) { if let record = try read(key) { all.append((key, record)) } }
+        for key in waiting.union(written) { if let record = try read(key) { all.append((key, record)) } }
         return all
     }
 
