@@ -28,6 +28,20 @@ extension ModelCache {
         try await engine.fetchMore(of: list)
     }
 
+    /// Loads a list again, all pages that are known of it, and puts the result in its place in one step: elements that the server
+    /// has removed or moved after the first page show so as well, and views show the former list until then.
+    ///
+    /// Pages are asked for one after another, without validators, until the list has as many elements as before, or no more
+    /// pages. Where the program changes the list in the meantime, it is asked for again, three times in all; then the first page
+    /// alone is loaded, as by ``FetchMode/reload``.
+    ///
+    /// - Throws: as fetching a list with ``FetchMode/reload``; the stored list stays then.
+    public nonisolated(nonsending) func reloadAllPages<List: ModelList>(
+        of list: List
+    ) async throws -> ListSnapshot<List> {
+        try await engine.reloadAllPages(of: list)
+    }
+
     /// Returns a list as it is stored, fresh or stale; `nil` if it is not. Never asks the server.
     ///
     /// - Throws: ``ModelCacheError`` with code `.storage`, `.unknownModel`, `.closed`.

@@ -124,7 +124,7 @@ extension ModelCache {
     public nonisolated(nonsending) func change(
         _ edit: (inout ModelDraft) -> Void
     ) async throws(ModelCacheError) {
-        var draft = ModelDraft()
+        var draft = ModelDraft(decoder: engine.makeDecoder)
         edit(&draft)
         try await engine.commit(draft)
     }
@@ -146,18 +146,20 @@ extension ModelCache {
     ///   - edit: the changes.
     ///   - send: tells the server.
     ///   - confirm: adds changes that the server's answer brings, in the same step: a model with the identity that the
-    ///     server has given, say, in the place of the one that was shown. Nothing by default.
+    ///     server has given, say, in the place of the one that was shown, decoded by ``ModelDraft/save(_:decoding:at:)``.
+    ///     Nothing by default.
     /// - Returns: the result of `send`.
-    /// - Throws: errors of `send`, and then this change alone is taken back; ``ModelCacheError`` as saving. Where the disk
+    /// - Throws: errors of `send` and `confirm`, and then this change alone is taken back; ``ModelCacheError`` as saving. Where the disk
     ///   cannot be written after the server has been told, the change stays in memory, as one that is saved does. Where one of
     ///   its steps cannot be made, because the disk cannot be read or a model that `confirm` adds cannot be stored, that step
     ///   alone is taken back.
+    @discardableResult
     public nonisolated(nonsending) func change<Outcome>(
         _ edit: (inout ModelDraft) -> Void,
         sending send: nonisolated(nonsending) () async throws -> Outcome,
-        then confirm: (inout ModelDraft, Outcome) -> Void = { _, _ in }
+        then confirm: (inout ModelDraft, Outcome) throws -> Void = { _, _ in }
     ) async throws -> Outcome {
-        var draft = ModelDraft()
+        var draft = ModelDraft(decoder: engine.makeDecoder)
         edit(&draft)
         return try await engine.change(draft, sending: send, then: confirm)
     }

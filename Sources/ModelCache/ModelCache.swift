@@ -22,6 +22,9 @@ public final class ModelCache: Sendable {
 
     init(engine: ModelEngine) { self.engine = engine }
 
+    /// Loads in the background end with the object, so that the account can be opened again.
+    deinit { engine.loads.endUnawaited() }
+
     /// Opens an account, or makes it.
     ///
     /// Suspends while the disk is read and written. The caches of types and lists are opened at their first use.
@@ -35,12 +38,12 @@ public final class ModelCache: Sendable {
     ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
     ///   - transport: the connection to the server; `nil`: nothing is loaded.
     ///   - clock: where the time comes from.
-    ///   - decoder: makes a decoder of JSON for an answer. Its settings are followed for dates, data, names and `userInfo`
-    ///     without running it where the answer is usual JSON, which takes a fourth of the time; otherwise it decodes.
     ///   - onFailure: is told failures that no call throws: of loads in the background, of loads whose failure a stale value
     ///     stands in for (once for each load), and of the disk where a load could go on without it; and of stored models
     ///     and lists that cannot be read (`.decodingFailed`) or are damaged (`.storage`), and count as missing. Called on any
     ///     thread.
+    ///   - decoder: makes a decoder of JSON for an answer. Its settings are followed for dates, data, names and `userInfo`
+    ///     without running it where the answer is usual JSON, which takes a fourth of the time; otherwise it decodes.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, `.accountInUse`, or `.storage`: where the
     ///   account's files are damaged, or of a newer version, ``erase(account:directory:)`` deletes them; also where the
     ///   account's own directory is a symbolic link.
@@ -50,8 +53,8 @@ public final class ModelCache: Sendable {
         directory: URL? = nil,
         transport: (any ModelTransport)?,
         clock: some CacheClock = SystemClock(),
-        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
-        onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in }
+        onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in },
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) async throws(ModelCacheError) {
         let place = try AccountDirectory(account: account, in: directory)
         let opened = try Account(place, models: types, clock: clock, report: onFailure)
@@ -78,8 +81,8 @@ public final class ModelCache: Sendable {
         types: [any CachedModel.Type],
         transport: (any ModelTransport)?,
         clock: some CacheClock = SystemClock(),
-        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() },
-        onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in }
+        onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in },
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) async throws(ModelCacheError) -> ModelCache {
         ModelCache(
             engine: ModelEngine(

@@ -18,7 +18,8 @@ public struct ModelCacheError: Error, Sendable {
         /// Another ``ModelCache/ModelCache`` of this process has the account open, or observers and objects for views of one
         /// that was dropped. That one is to be used, or to be closed or erased first.
         public static let accountInUse = Code(base: .accountInUse)
-        /// The name of a model has characters that are not allowed, or two types have the same one.
+        /// The name of a model has characters that are not allowed, or two types have the same one. Told to `onFailure` alone, in
+        /// debug builds: a type does not decode what it encodes.
         public static let invalidModel = Code(base: .invalidModel)
         /// The type was not given to the initializer.
         public static let unknownModel = Code(base: .unknownModel)
@@ -31,7 +32,7 @@ public struct ModelCacheError: Error, Sendable {
         public static let noTransport = Code(base: .noTransport)
         /// The transport failed; `cause` says why.
         public static let transport = Code(base: .transport)
-        /// The server answered with another status; `status` has it.
+        /// The server answered with another status; `status` has it, and ``decode(_:at:)`` the server's own words.
         public static let status = Code(base: .status)
         /// The model or list cannot decode the answer, and `cause` says why; or the answer is a model of another identity,
         /// and nothing of it is stored. Told to `onFailure` alone: a stored model or list cannot be read, and counts as
@@ -99,17 +100,26 @@ public struct ModelCacheError: Error, Sendable {
     public let subject: Subject?
     /// The server's status, for `.status`, `.notFound` and `.cursorRefused`.
     public let status: Int?
-    /// The error that led to this one.
+    /// The error that led to this one; of a transport that threw the answer, its own (``ModelResponseError``).
     public let cause: (any Error)?
+    /// The moment before which the server wants no further request (`Retry-After`), at most an hour after its answer; `nil` if it
+    /// did not say. Until then fetches but those with ``FetchMode/reload`` throw this error, or return the stale value,
+    /// without a request.
+    public let retryAt: Date?
+    private let answer: ModelBody?
 
     init(
         _ code: Code,
         _ message: String,
         of subject: Subject? = nil,
         status: Int? = nil,
-        cause: (any Error)? = nil
+        cause: (any Error)? = nil,
+        answer: ModelBody? = nil,
+        retryAt: Date? = nil
     ) {
         self.code = code
+        self.answer = answer
+        self.retryAt = retryAt
         self.subject = subject
         let isExplained = code == .decodingFailed || code == .transport
         let words = isExplained ? cause.map(Self.words) : nil
@@ -122,6 +132,31 @@ public struct ModelCacheError: Error, Sendable {
 
     init(_ error: CacheError) {
         self.init(error.code == .closed ? .closed : .storage, "\(error.localizedDescription)", cause: error)
+    }
+}
+
+extension ModelCacheError {
+    /// The headers of the server's answer, for errors with a ``status``; none for others.
+    public var headers: ModelHeaders { answer?.headers ?? [:] }
+
+    /// The body of the server's answer, its first 64 KiB; empty for errors without a ``status``. It may have words or values that
+    /// are not for a log.
+    public var body: Data { answer?.data ?? Data() }
+
+    /// Decodes the server's own form of an error from JSON, as the cache's answers are decoded.
+    ///
+    /// ```swift
+    /// catch let error as ModelCacheError where error.code == .status {
+    ///     show(try error.decode(Problem.self).title)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: the value's type.
+    ///   - path: as for ``ModelBody/decode(_:at:)``.
+    /// - Throws: `DecodingError`, also where there is no answer.
+    public func decode<Value: Decodable>(_ type: Value.Type, at path: String...) throws -> Value {
+        try (answer ?? ModelBody(Data())).decode(type, at: path)
     }
 }
 

@@ -4,6 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 import TypedCache
+import TypedCacheTesting
 
 @testable import ModelCache
 
@@ -125,6 +126,32 @@ import TypedCache
         // There is none of this name.
         try await ModelCache.erase(account: "nobody", directory: stage.directory.url)
         await expect(.invalidAccount) { try await ModelCache.erase(account: "", directory: stage.directory.url) }
+    }
+
+    /// Answers nothing.
+    private struct Silent: ModelTransport {
+        func send(_ request: ModelRequest) async throws -> ModelResponse {
+            while true { try await Task.sleep(for: .seconds(3_600)) }
+        }
+    }
+
+    @Test func aLoadInTheBackgroundEndsWithADroppedObject() async throws {
+        let directory = try TemporaryDirectory()
+        for launch in 1...2 {
+            // A closure after the call is told failures.
+            let models = try await ModelCache(
+                account: "42",
+                types: [User.self],
+                directory: directory.url,
+                transport: Silent()
+            ) { error in
+                Issue.record(error)
+            }
+            if launch == 2 { return try await models.close() }
+            try await models.save(User(id: 1, name: "a", bio: "b"))
+            try await models.invalidate(.everything)
+            _ = try await models.fetch(User.self, id: 1, .staleWhileRevalidate)
+        }
     }
 
     @Test func anAccountIsOpenOnceInAProcess() async throws {

@@ -309,7 +309,9 @@ import TypedCache
             typealias Element = Article
             var listKey: String { "feed/swift" }
             func request(after cursor: PageCursor?) -> ModelRequest { .get("/articles", query: ["topic": "swift"]) }
-            func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+            func page(in body: ModelBody) throws -> Page<Article> {
+                try body.page(items: "items", next: .optional("next"))
+            }
         }
         let stage = try Stage()
         stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))

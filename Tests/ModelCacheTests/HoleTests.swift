@@ -32,7 +32,7 @@ private struct LaterNote: CachedModel {
 private struct Notes<Element: CachedModel>: ModelList {
     var listKey: String { "notes" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/notes", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Element> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> Page<Element> { try body.page(items: "items", next: .optional("next")) }
 }
 
 private struct Users: ModelList {

@@ -222,4 +222,17 @@ import Testing
         server.release("/users/1")
         try await wait(until: !live.isLoading)
     }
+
+    @Test func aReloadOfARemovedModelShowsNone() async throws {
+        let server = StubTransport()
+        server.answerUser(1, "Ada")
+        let models = try await memory(server)
+        let live = models.live(User.self, id: 1)
+        await live.load()
+        #expect(live.value?.name == "Ada")
+        server.answer("/users/1", .empty, status: 404)
+        await live.reload()
+        #expect(live.value == nil)
+        #expect(live.error?.code == .notFound)
+    }
 }

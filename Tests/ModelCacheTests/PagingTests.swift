@@ -112,7 +112,7 @@ private struct Cursors: ModelList {
     typealias Element = Article
     var listKey: String { "cursors" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: .optional("next")) }
 }
 
 /// The server's list, by offsets.
@@ -121,7 +121,7 @@ private struct Offsets: ModelList {
     var listKey: String { "offsets" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/", query: ["offset": cursor?.text]) }
     func page(in body: ModelBody) throws -> Page<Article> {
-        let page: Page<Article> = try body.page(items: "items", next: "next")
+        let page: Page<Article> = try body.page(items: "items", next: .optional("next"))
         guard page.next != nil else { return page }
         return Page(page.elements, next: .offset((body.cursor?.offset ?? 0) + page.elements.count))
     }

@@ -53,7 +53,7 @@ struct Feed: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest {
         .get("/articles", query: ["topic": topic, "after": cursor?.text])
     }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: .optional("next")) }
 }
 
 /// A server, a clock and a cache of its own in a temporary directory.

@@ -21,7 +21,7 @@ private struct Words: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest {
         .get("/list", query: ["after": cursor?.text], headers: Word.headers)
     }
-    func page(in body: ModelBody) throws -> Page<Word> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> Page<Word> { try body.page(items: "items", next: .optional("next")) }
 }
 
 /// Answers in the requested language; in English only once `english` is open.

@@ -36,7 +36,9 @@ import Testing
         func request(after cursor: PageCursor?) -> ModelRequest {
             .get("/products", query: ["q": text, "from": cursor?.text])
         }
-        func page(in body: ModelBody) throws -> Page<Product> { try body.page(items: "hits", next: "from") }
+        func page(in body: ModelBody) throws -> Page<Product> {
+            try body.page(items: "hits", next: .optional("from"))
+        }
     }
 
     struct Reviews: ModelList {

@@ -12,19 +12,19 @@ struct Article: CachedModel {
     static let modelName = "article"
     let id: Int
     var title: String
-    /// In the feed it is missing.
+    /// In the feed it is missing; of a whole article it may be null.
     var text: String?
     var author: Link<User>
 
     static func request(for id: Int) -> ModelRequest { .get("/articles", id) }
 
+    static let partialSources: Set<ModelSource> = [.list]
+
     static func merge(_ incoming: Article, over old: Article, from source: ModelSource) -> Article {
         var merged = incoming
-        if source == .list { merged.text = old.text }
+        if partialSources.contains(source) { merged.text = old.text }
         return merged
     }
-
-    static func isComplete(_ article: Article) -> Bool { article.text != nil }
 }
 
 struct Comment: CachedModel {

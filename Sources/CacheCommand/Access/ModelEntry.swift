@@ -78,6 +78,7 @@ extension ModelEntry {
             Wording(field: "sie", name: "staleIfErrorSeconds"),
             Wording(field: "valid", name: "validators", write: validators),
             Wording(field: "vary", name: "variesBy"),
+            Wording(field: "part", name: "isPartial"),
             Wording(field: "refused", name: "cursorRefused"),
             Wording(field: "r", name: "revision"),
             Wording(field: "g", name: "generation"),
@@ -96,6 +97,7 @@ extension ModelEntry {
                 Wording(field: "model", name: "modelName"),
                 Wording(field: "next", name: "nextPage"),
                 Wording(field: "offset", name: "nextOffset"),
+                Wording(field: "details", name: "details"),
                 Wording(field: "tags", name: "tags"),
             ] + Self.state
         case .bookkeeping:

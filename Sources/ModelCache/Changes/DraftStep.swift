@@ -3,7 +3,8 @@ import Foundation
 /// One step of a draft: a change of one entry.
 protocol DraftStep: Sendable {
     associatedtype Value: Sendable
-    var name: EntryName { get }
+    /// The name of the models; `nil` for lists.
+    var modelName: String? { get }
     var key: String { get }
     var change: Layers<Value>.Change { get }
     /// Opens the step's table.
@@ -21,15 +22,17 @@ protocol DraftStep: Sendable {
 }
 
 extension DraftStep {
+    var name: EntryName { EntryName(model: modelName, key: key) }
+
     /// Opens the step's table.
     ///
-    /// - Returns: shows the step over its entry. Does no I/O.
+    /// - Returns: shows the step over its entry, and names that. Does no I/O.
     nonisolated(nonsending) func show(
         _ number: UInt64,
         in engine: ModelEngine
-    ) async throws(ModelCacheError) -> @Sendable () -> Void {
+    ) async throws(ModelCacheError) -> @Sendable () -> EntryName {
         let layers = try await layers(in: engine)
-        return { layers.add(number, over: key, change) }
+        return { EntryName(model: modelName, key: layers.add(number, over: key, change)) }
     }
 
     /// As ``show(_:in:)``.
@@ -38,17 +41,21 @@ extension DraftStep {
     nonisolated(nonsending) func undo(
         _ number: UInt64,
         in engine: ModelEngine
-    ) async throws(ModelCacheError) -> @Sendable () -> Void {
+    ) async throws(ModelCacheError) -> @Sendable () -> EntryName {
         let layers = try await layers(in: engine)
-        return { layers.remove(number, over: key) }
+        return { EntryName(model: modelName, key: layers.remove(number, over: key, isUndone: true)) }
     }
 }
 
 struct ModelStep<Model: CachedModel>: DraftStep {
     let key: String
+    /// The key that the model has from now on.
+    var newKey: String?
+    /// Whether the step removes the model, stored or not.
+    var isRemoval = false
     let change: Layers<Model>.Change
 
-    var name: EntryName { ModelTable<Model>.name(key) }
+    var modelName: String? { Model.modelName }
 
     nonisolated(nonsending) func layers(in engine: ModelEngine) async throws(ModelCacheError) -> Layers<Model> {
         try await engine.table(Model.self).layers
@@ -61,22 +68,50 @@ struct ModelStep<Model: CachedModel>: DraftStep {
     ) async throws(ModelCacheError) -> PreparedMerge {
         let table = try await engine.table(Model.self)
         let bookkeeping = try await engine.bookkeeping()
+        let key = table.layers.key(key)
         let stored = try await engine.record(table.records, key)
+        let storedNew: ModelRecord<Model>?
+        if let newKey { storedNew = try await engine.record(table.records, newKey) } else { storedNew = nil }
         let clock = engine.clock
         return {
             // Another step of the same draft may have changed it.
             let old = table.records.waitingEntry(key) ?? stored
-            let record = merged(over: old, revision, bookkeeping, at: clock.now)
-            table.layers.remove(number, over: key)
+            var record = merged(over: old, key: key, revision, bookkeeping, at: clock.now)
+            // A model that exists by an unconfirmed change alone has this one with it.
+            if record == nil, !isRemoval, table.layers.keepConfirmed(number, over: key) { return table.merged([:]) }
+            table.layers.remove(number, over: key, isUndone: record == nil && newKey == nil)
+            if let newKey {
+                table.layers.rename(key, to: newKey)
+                let new = (table.records.waitingEntry(newKey) ?? storedNew).flatMap { $0 }
+                table.removals.add(key, at: revision)
+                return table.merged([key: nil, newKey: new.flatMap { withConfirmed($0, newKey, in: table) }])
+            }
+            record = record.flatMap { withConfirmed($0, key, in: table) }
             // Also where there was nothing to change: the server may have taken the change after an answer that is under way.
             if record == nil { table.removals.add(key, at: revision) }
             return table.merged(key, to: record)
         }
     }
 
+    /// An entry with the confirmed changes that waited for it; `nil` if one of them removes it.
+    private func withConfirmed(
+        _ record: ModelRecord<Model>,
+        _ key: String,
+        in table: ModelTable<Model>
+    ) -> ModelRecord<Model>? {
+        let changes = table.layers.takeConfirmed(over: key)
+        if changes.isEmpty { return record }
+        var model: Model? = record.model
+        for change in changes { change(&model) }
+        var state = record.state
+        if model != record.model { state.validators = nil }
+        return model.map { ModelRecord(model: $0, state: state) }
+    }
+
     /// The entry with the step; `nil` if there is none.
     private func merged(
         over old: ModelRecord<Model>?,
+        key: String,
         _ revision: Revision,
         _ bookkeeping: Bookkeeping,
         at now: Date
@@ -85,13 +120,14 @@ struct ModelStep<Model: CachedModel>: DraftStep {
         change(&model)
         guard let model else { return nil }
         guard let old else {
-            let state = EntryState(
+            var state = EntryState(
                 ResponseLifetime(at: now),
                 generation: bookkeeping.generation(of: revision),
                 revision: revision,
                 receivedAt: now,
                 fresh: Model.policy.fresh
             )
+            state.isPartial = Model.partialSources.contains(.pushed)
             return ModelRecord(model: model, state: state)
         }
         // The changed fields are the program's own.
@@ -109,7 +145,7 @@ struct ListStep: DraftStep {
     var isRemoval = false
     let change: Layers<ListRecord>.Change
 
-    var name: EntryName { ListTable.name(key) }
+    var modelName: String? { nil }
 
     nonisolated(nonsending) func layers(
         in engine: ModelEngine
@@ -129,7 +165,7 @@ struct ListStep: DraftStep {
         return {
             let old = (table.records.waitingEntry(key) ?? stored)?.record
             let record = merged(over: old, revision, bookkeeping, at: clock.now)
-            table.layers.remove(number, over: key)
+            table.layers.remove(number, over: key, isUndone: false)
             if isRemoval {
                 table.removals.add(key, at: revision)
             } else {

@@ -10,42 +10,109 @@ final class Layers<Value: Sendable>: Sendable {
     private struct Layer: Sendable {
         let number: UInt64
         let change: Change
+        /// Whether the server has confirmed it, and it waits for the change that makes its entry.
+        var isConfirmed = false
     }
 
-    private let layers = Mutex<[String: [Layer]]>([:])
+    /// Entries with another key now that are known by the former one, too.
+    private static var renamedLimit: Int { 1_024 }
+
+    private struct State {
+        var layers: [String: [Layer]] = [:]
+        var renamed: [String: String] = [:]
+        var formerKeys: [String] = []
+
+        func key(_ key: String) -> String { renamed.isEmpty ? key : renamed[key] ?? key }
+
+        /// Takes layers away.
+        ///
+        /// - Returns: all that were there.
+        mutating func remove(over key: String, where isGone: (Layer) -> Bool) -> [Layer] {
+            let former = layers[key] ?? []
+            let left = former.filter { !isGone($0) }
+            layers[key] = left.isEmpty ? nil : left
+            return former
+        }
+    }
+
+    private let state = Mutex(State())
+
+    /// The key that an entry has by now.
+    func key(_ key: String) -> String { state.withLock { $0.key(key) } }
 
     /// Puts a layer over an entry.
     ///
     /// - Parameter number: of the change that it is part of. Layers are applied in this order.
-    func add(_ number: UInt64, over key: String, _ change: @escaping Change) {
-        layers.withLock { layers in
-            var entry = layers[key] ?? []
+    /// - Returns: the key that the entry has by now.
+    func add(_ number: UInt64, over key: String, _ change: @escaping Change) -> String {
+        state.withLock { state in
+            let key = state.key(key)
+            var entry = state.layers[key] ?? []
             let place = entry.lastIndex { $0.number <= number }.map { $0 + 1 } ?? 0
             entry.insert(Layer(number: number, change: change), at: place)
-            layers[key] = entry
+            state.layers[key] = entry
+            return key
         }
     }
 
     /// Takes the layers of a change away from an entry.
-    func remove(_ number: UInt64, over key: String) {
-        let removed = layers.withLock { layers -> [Layer] in
-            let former = layers[key] ?? []
-            let left = former.filter { $0.number != number }
-            layers[key] = left.isEmpty ? nil : left
-            return former
+    ///
+    /// - Parameter isUndone: whether the entry does not come by this change: confirmed ones that wait for no other go as well.
+    /// - Returns: the key that the entry has by now.
+    @discardableResult
+    func remove(_ number: UInt64, over key: String, isUndone: Bool) -> String {
+        // Closures come to their end without the lock.
+        let (key, removed) = state.withLock { state in
+            let key = state.key(key)
+            let former = state.remove(over: key) { $0.number == number }
+            if isUndone, state.layers[key]?.allSatisfy(\.isConfirmed) == true { state.layers[key] = nil }
+            return (key, former)
         }
         _ = removed
+        return key
+    }
+
+    /// Keeps the layers of a confirmed change where its entry exists by another change alone that is not confirmed yet, and
+    /// that they are to be part of.
+    ///
+    /// - Returns: whether that is so.
+    func keepConfirmed(_ number: UInt64, over key: String) -> Bool {
+        state.withLock { state in
+            guard var entry = state.layers[key],
+                entry.contains(where: { $0.number < number && !$0.isConfirmed })
+            else { return false }
+            for index in entry.indices where entry[index].number == number { entry[index].isConfirmed = true }
+            state.layers[key] = entry
+            return true
+        }
+    }
+
+    /// Takes the confirmed layers that waited for an entry, which exists now.
+    func takeConfirmed(over key: String) -> [Change] {
+        let former = state.withLock { $0.remove(over: key, where: \.isConfirmed) }
+        return former.filter(\.isConfirmed).map(\.change)
+    }
+
+    /// Has an entry known by another key: its layers, and later ones under the former key, lie over the other one.
+    func rename(_ key: String, to new: String) {
+        state.withLock { state in
+            guard key != new else { return }
+            if state.renamed.updateValue(new, forKey: key) == nil { state.formerKeys.append(key) }
+            if state.formerKeys.count > Self.renamedLimit { state.renamed[state.formerKeys.removeFirst()] = nil }
+            guard let moved = state.layers.removeValue(forKey: key) else { return }
+            state.layers[new] = (state.layers[new, default: []] + moved).sorted { $0.number < $1.number }
+        }
     }
 
     /// The changes that lie over some entries, by key.
     func changes(over keys: [String]) -> [String: [Change]] {
-        layers.withLock { layers in
-            guard !layers.isEmpty else { return [:] }
+        state.withLock { state in
+            guard !state.layers.isEmpty else { return [:] }
             var found: [String: [Change]] = [:]
-            for key in keys { if let entry = layers[key] { found[key] = entry.map(\.change) } }
+            for key in keys { if let entry = state.layers[key] { found[key] = entry.map(\.change) } }
             return found
         }
     }
 
-    var isEmpty: Bool { layers.withLock { $0.isEmpty } }
+    var isEmpty: Bool { state.withLock { $0.layers.isEmpty } }
 }

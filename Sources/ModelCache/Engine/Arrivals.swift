@@ -54,6 +54,13 @@ struct ArrivalState: Sendable {
     let receivedAt: Date
 }
 
+extension ArrivalState {
+    /// Of models that the program has from elsewhere: nothing is said about their lifetime.
+    init(pushedAt date: Date, asOf revision: Revision) {
+        self.init(lifetime: nil, revision: revision, receivedAt: date)
+    }
+}
+
 /// The models of one type in an answer.
 protocol ArrivalGroup: Sendable {
     /// Merges them over the stored models. Runs in a turn of merges.
@@ -107,11 +114,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         let keys = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(parts.flatMap(\.keys)) }
         let found = try await engine.records(table.records, keys)
         let changes = merged(over: found, keys: keys, state, table.removals, in: bookkeeping)
-        let name = Model.modelName
-        return {
-            let due = table.records.change(changes)
-            return MergedGroup(model: name, due: due) { table.records.write(due) }
-        }
+        return { table.merged(changes, at: state.revision) }
     }
 
     /// Merges the models over the entries that are there; of models with the same key, into the entry of the first.
@@ -138,6 +141,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         var numbers = [Int](repeating: -1, count: places.count)
         var index = 0
         for part in parts {
+            let isFromPart = Model.partialSources.contains(part.source)
             // By index, and not of the array: that asks the runtime for its type at each step. Of a slice, since on Apple
             // platforms an array's own span needs later systems.
             let slice = part.models[...]
@@ -149,6 +153,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
                 let merged = Self.merged(
                     models[model],
                     from: part.source,
+                    isFromPart: isFromPart,
                     over: number < 0 ? found[place] : changes.record(number),
                     key: keys[place],
                     arriving: arriving,
@@ -189,10 +194,12 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             && !bookkeeping.isInvalidated(old.state, in: ModelEngine.scopes(of: old.model, key))
     }
 
-    /// - Returns: `nil` if a later request's answer, or a later save, is there already, or the model was removed later.
+    /// - Returns: `nil` if a later request's answer, or a later save, is there already, or the model was removed or lost
+    ///   later.
     private static func merged(
         _ model: Model,
         from source: ModelSource,
+        isFromPart: Bool,
         over old: ModelRecord<Model>?,
         key: String,
         arriving: EntryState,
@@ -203,13 +210,14 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             if removals.covers(arriving.revision, of: key) { return nil }
             var state = arriving
             if source != .detail { state.validators = nil }
+            if isFromPart { state.isPartial = true }
             return ModelRecord(model: model, state: state)
         }
         if bookkeeping.comparable(old.state) > arriving.revision { return nil }
         let merged = Model.merge(model, over: old.model, from: source)
         guard source != .detail else { return ModelRecord(model: merged, state: arriving) }
         // Fields that did not come are as old as they were, and those of the answer that brought them.
-        let isPart = source != .pushed && !Model.isComplete(model)
+        let isPart = isFromPart || source != .pushed && !Model.isComplete(model)
         var state = arriving
         if isPart {
             state = bookkeeping.changed(

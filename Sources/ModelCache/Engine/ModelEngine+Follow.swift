@@ -61,6 +61,7 @@ extension ModelEngine {
         if let batches = Self.batches(type, ids) {
             let loaded = try await fewAtATime(batches) { [self] batch in
                 do {
+                    try checkDue(batch.request, mode)
                     return try await load(batch)
                 } catch {
                     return try await stale(type, batch.ids, mode: mode, after: error)
@@ -89,6 +90,7 @@ extension ModelEngine {
         if let batches = Self.batches(type, ids) {
             return try await fewAtATime(batches) { [self] batch -> [Model.ID] in
                 do {
+                    try checkDue(batch.request)
                     let loaded = try await load(batch)
                     return batch.ids.filter { loaded[$0] == .some(nil) }
                 } catch {
@@ -99,6 +101,7 @@ extension ModelEngine {
         }
         return try await fewAtATime(ids) { [self] id -> [Model.ID] in
             do {
+                try checkDue(Model.request(for: id))
                 _ = try await load(type, id)
                 return []
             } catch {
@@ -200,15 +203,7 @@ extension ModelEngine {
         let bookkeeping = try await bookkeeping()
         let subject = ModelCacheError.Subject.models(type)
         let answer = try await send(request, for: subject, bookkeeping)
-        guard (200..<300).contains(answer.response.status) else {
-            let status = answer.response.status
-            throw ModelCacheError(
-                .status,
-                "the server answered \(status) for \(subject)",
-                of: subject,
-                status: status
-            )
-        }
+        guard (200..<300).contains(answer.response.status) else { throw refusal(of: subject, by: answer) }
         let body = ModelBody(answer.response, decoder: makeDecoder)
         let models: [Model]
         do {

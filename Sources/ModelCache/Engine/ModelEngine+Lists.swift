@@ -1,5 +1,20 @@
 import Foundation
 
+/// An answer with a page of a list.
+struct DecodedPage<List: ModelList>: Sendable {
+    let page: Page<List.Element>
+    var nested = NestedModels()
+    var details: ListDetails?
+
+    /// The models of the page, and those inside them.
+    func arrivals(keys: [String]) -> Arrivals {
+        var arrivals = Arrivals()
+        arrivals.add(nested)
+        arrivals.add(page.elements, keys: keys, from: .list)
+        return arrivals
+    }
+}
+
 // Loading lists.
 
 extension ModelEngine {
@@ -42,6 +57,7 @@ extension ModelEngine {
             }
         }
         do {
+            try checkDue(list.request(after: nil))
             guard let limit = mode.limit, stored != nil else { return try await load(list) }
             return try await waiting(atMost: limit) { [self] in
                 try await load(list)
@@ -81,6 +97,7 @@ extension ModelEngine {
 
     nonisolated(nonsending) func refresh(_ list: some ModelList) async throws(ModelCacheError) {
         let name = Self.loadName(list, in: try await bookkeeping())
+        guard isDue(list.request(after: nil)) else { return }
         loadInBackground(name) { [self] in try await loadOnce(list) }
     }
 
@@ -122,7 +139,8 @@ extension ModelEngine {
         let old = try await record(table.records, list.listKey)?.record
         let stored = try await snapshot(list)
         // The server could confirm the order only, and not bring missing elements.
-        let isWhole = stored?.holes.isEmpty ?? false
+        let lacksDetails = List.Details.self != NoDetails.self && stored?.details == nil
+        let isWhole = stored?.holes.isEmpty ?? false && !lacksDetails
         let beginsAnew = stored?.isMostlyMissing ?? false
         let conditional = old.flatMap { old in
             !isWhole || old.state.isRefused || old.modelName != List.Element.modelName
@@ -139,12 +157,9 @@ extension ModelEngine {
         let page = try page(list, answer, after: nil)
         guard answer.lifetime.isStored else {
             reportUnkept(page.page, of: list)
-            return (unstored(page.page, of: answer), page.page, answer.revision)
+            return (unstored(page, of: answer), page.page, answer.revision)
         }
-        var arrivals = Arrivals()
-        arrivals.add(page.nested)
         let ids = page.page.elements.cacheKeys
-        arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let state = EntryState(answer, bookkeeping, fresh: list.fresh)
         let empty = Self.emptyList(list, state)
@@ -162,6 +177,7 @@ extension ModelEngine {
             changed.replaceFirstPage(with: ids, next: next)
             changed.tags = empty.tags
             changed.state = state
+            changed.details = page.details
             guard isNew else {
                 record = changed
                 return
@@ -171,13 +187,13 @@ extension ModelEngine {
             for change in recent.changes { change(&record) }
             if let last = recent.last { record?.markChanged(at: last, in: scopes, bookkeeping, now: clock.now) }
         }
-        try await merge(arrivals, lists: [change], answer.state)
+        try await merge(page.arrivals(keys: ids), lists: [change], answer.state)
         if attempts > 1, let state = try await record(table.records, key)?.record.state,
             hasChanged(state, since: answer, in: bookkeeping)
         {
             return try await loadFirstPage(of: list, attempts: attempts - 1)
         }
-        let shown = try await shown(list, after: answer, to: request, in: bookkeeping, page: page.page)
+        let shown = try await shown(list, after: answer, to: request, in: bookkeeping, page: page)
         return (shown, page.page, answer.revision)
     }
 
@@ -186,15 +202,15 @@ extension ModelEngine {
     }
 
     /// The result of a load; begins one more load where the list was invalidated in the meantime.
-    private nonisolated(nonsending) func shown<List: ModelList>(
+    nonisolated(nonsending) func shown<List: ModelList>(
         _ list: List,
         after answer: Answer,
         to request: ModelRequest,
         in bookkeeping: Bookkeeping,
-        page: Page<List.Element>?
+        page: DecodedPage<List>?
     ) async throws -> ListSnapshot<List> {
         guard let snapshot = try await snapshot(list) else {
-            return unstored(page ?? Page([]), of: answer)
+            return unstored(page ?? DecodedPage(page: Page([])), of: answer)
         }
         if let page, let state = try await record(lists().records, list.listKey)?.record.state,
             isOtherVariant(state, of: request, after: answer, in: bookkeeping)
@@ -206,14 +222,15 @@ extension ModelEngine {
     }
 
     /// A list that is not kept.
-    func unstored<List: ModelList>(_ page: Page<List.Element>, of answer: Answer) -> ListSnapshot<List> {
+    func unstored<List: ModelList>(_ page: DecodedPage<List>, of answer: Answer) -> ListSnapshot<List> {
         ListSnapshot(
-            elements: page.elements,
+            elements: page.page.elements,
             holes: [],
             hasMore: false,
             fetchedAt: answer.receivedAt,
             freshness: .stale(since: answer.receivedAt, because: .expired),
             isChanging: false,
+            details: page.details?.value(List.Details.self),
             isStored: false
         )
     }
@@ -238,20 +255,13 @@ extension ModelEngine {
         _ list: List,
         _ answer: Answer,
         after cursor: PageCursor?
-    ) throws(ModelCacheError) -> (page: Page<List.Element>, nested: NestedModels) {
-        let status = answer.response.status
+    ) throws(ModelCacheError) -> DecodedPage<List> {
         let subject = ModelCacheError.Subject.list(list)
-        guard (200..<300).contains(status) else {
-            throw ModelCacheError(
-                .status,
-                "the server answered \(status) for \(subject)",
-                of: subject,
-                status: status
-            )
-        }
+        guard (200..<300).contains(answer.response.status) else { throw refusal(of: subject, by: answer) }
         let body = ModelBody(answer.response, after: cursor, decoder: makeDecoder)
         do {
-            return (try list.page(in: body), body.nested)
+            let page = try list.page(in: body)
+            return DecodedPage(page: page, nested: body.nested, details: try ListDetails(list.details(in: body)))
         } catch {
             throw ModelCacheError(
                 .decodingFailed,

@@ -3,7 +3,10 @@ import TypedCache
 
 /// An answer and the circumstances of its request.
 struct Answer: Sendable {
+    let request: ModelRequest
     let response: ModelResponse
+    /// The error of a transport that threw the answer.
+    let cause: (any Error)?
     let lifetime: ResponseLifetime
     let revision: Revision
     let requestedAt: Date
@@ -38,6 +41,7 @@ extension ModelEngine {
             }
         }
         do {
+            try checkDue(Model.request(for: id), mode)
             guard let limit = mode.limit, stored != nil else { return try await load(type, id) }
             return try await waiting(atMost: limit) { [self] in
                 try await load(type, id)
@@ -108,6 +112,7 @@ extension ModelEngine {
         _ id: Model.ID
     ) async throws(ModelCacheError) {
         let name = Self.loadName(type, id, in: try await bookkeeping())
+        guard isDue(Model.request(for: id)) else { return }
         loadInBackground(name) { [self] in try await loadOnce(type, id) }
     }
 
@@ -171,7 +176,7 @@ extension ModelEngine {
         let subject = ModelCacheError.Subject.model(type, key: key)
         let old = try await record(table.records, key)
         // An incomplete model cannot be confirmed as a whole.
-        let conditional = old.flatMap { Model.isComplete($0.model) ? $0.state.conditional(request) : nil }
+        let conditional = old.flatMap { $0.isComplete ? $0.state.conditional(request) : nil }
         var answer = try await send(conditional ?? request, for: subject, bookkeeping)
         if answer.response.status == 304 {
             if conditional != nil,
@@ -186,19 +191,8 @@ extension ModelEngine {
         case 200..<300: break
         case 404, 410:
             try await remove(type, key, asOf: answer.revision)
-            throw ModelCacheError(
-                .notFound,
-                "the server has no \(subject)",
-                of: subject,
-                status: answer.response.status
-            )
-        case let status:
-            throw ModelCacheError(
-                .status,
-                "the server answered \(status) for \(subject)",
-                of: subject,
-                status: status
-            )
+            throw refusal(.notFound, "the server has no \(subject)", of: subject, by: answer)
+        default: throw refusal(of: subject, by: answer)
         }
         let body = ModelBody(answer.response, decoder: makeDecoder)
         let model: Model
@@ -257,7 +251,7 @@ extension ModelEngine {
         bookkeeping: Bookkeeping
     ) -> Bool {
         guard let stored else { return table.removals.covers(answer.revision, of: key) }
-        return bookkeeping.comparable(stored.state) > answer.revision && !Model.isComplete(stored.model)
+        return bookkeeping.comparable(stored.state) > answer.revision && !stored.isComplete
             && Model.isComplete(model)
     }
 
@@ -371,8 +365,11 @@ extension ModelEngine {
         let revision = try await nextRevision(bookkeeping)
         let requestedAt = clock.now
         let response: ModelResponse
+        var cause: (any Error)?
         do {
             response = try await transport.send(request)
+        } catch let thrown as ModelResponseError {
+            (response, cause) = (thrown.response, thrown.cause)
         } catch {
             if error is CancellationError || Task.isCancelled { throw CancellationError() }
             throw ModelCacheError(
@@ -385,8 +382,11 @@ extension ModelEngine {
         try checkUsable()
         let receivedAt = clock.now
         let lifetime = ResponseLifetime(of: response, to: request, requestedAt: requestedAt, receivedAt: receivedAt)
+        if response.status < 400 { postponed.remove(request) }
         return Answer(
+            request: request,
             response: response,
+            cause: cause,
             lifetime: lifetime,
             revision: revision,
             requestedAt: requestedAt,

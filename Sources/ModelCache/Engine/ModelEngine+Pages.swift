@@ -32,6 +32,7 @@ extension ModelEngine {
         let isLast = attempts <= 1
         let outcome: NextPage<List.Element>
         do {
+            try checkDue(list.request(after: cursor))
             outcome = try await loads.join(name) { [self] in
                 try await loadMore(list, cursor, at: end, alsoInvalidated: isLast)
             }
@@ -84,10 +85,7 @@ extension ModelEngine {
             reportUnkept(page.page, of: list)
             return .notKept(page.page)
         }
-        var arrivals = Arrivals()
-        arrivals.add(page.nested)
         let ids = page.page.elements.cacheKeys
-        arrivals.add(page.page.elements, keys: ids, from: .list)
         let next = page.page.next
         let isAppended = Flag()
         let change = ListChange(key: key, tags: list.tags) { record in
@@ -96,9 +94,10 @@ extension ModelEngine {
                 return
             }
             record?.append(ids, from: cursor, next: next, after: recent.changes)
+            record?.details = page.details
             isAppended.set()
         }
-        try await merge(arrivals, lists: [change], answer.state)
+        try await merge(page.arrivals(keys: ids), lists: [change], answer.state)
         return isAppended.isSet ? .appended : .elsewhere
     }
 
@@ -122,11 +121,11 @@ extension ModelEngine {
         try await merge(Arrivals(), lists: [change], answer.state)
         guard isRefused.isSet else { return }
         let subject = ModelCacheError.Subject.list(list)
-        throw ModelCacheError(
+        throw refusal(
             .cursorRefused,
             "the server does not take the cursor of the next page of \(subject) any more; fetch it from its start",
             of: subject,
-            status: answer.response.status
+            by: answer
         )
     }
 }

@@ -102,7 +102,7 @@ extension ModelEngine {
         if bookkeeping.isInvalidated(record.state, in: Self.scopes(of: record.model, key)) {
             return .stale(since: nil, because: .invalidated)
         }
-        if !Model.isComplete(record.model) { return .stale(since: nil, because: .incomplete) }
+        if !record.isComplete { return .stale(since: nil, because: .incomplete) }
         if !record.state.varying.isEmpty, !record.state.matches(Model.request(for: record.model.id)) {
             return .stale(since: nil, because: .otherVariant)
         }
@@ -186,7 +186,8 @@ extension ModelEngine {
             hasMore: record.next != nil,
             fetchedAt: record.state.fetchedAt == Self.never ? nil : record.state.fetchedAt,
             freshness: freshness,
-            isChanging: shown.isChanging
+            isChanging: shown.isChanging,
+            details: record.details?.value(List.Details.self)
         )
     }
 

@@ -12,6 +12,7 @@ final class ModelEngine: Sendable {
     let makeDecoder: @Sendable () -> JSONDecoder
     let report: @Sendable (ModelCacheError) -> Void
     let loads = InFlightLoads()
+    let postponed = PostponedRequests()
     let bus = ChangeBus()
     /// One answer after another is merged, for each is merged over the result of the one before.
     let turns = Turns()

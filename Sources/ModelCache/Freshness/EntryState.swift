@@ -24,6 +24,7 @@ struct EntryState: Equatable, Sendable {
         var validators: Validators?
         var varying: [String: String] = [:]
         var isRefused = false
+        var isPartial = false
     }
 
     private final class Box: Sendable {
@@ -61,6 +62,12 @@ extension EntryState {
     var isRefused: Bool {
         get { box?.rest.isRefused ?? false }
         set { change { $0.isRefused = newValue } }
+    }
+
+    /// Whether the model is known from its type's `partialSources` alone.
+    var isPartial: Bool {
+        get { box?.rest.isPartial ?? false }
+        set { if newValue || box != nil { change { $0.isPartial = newValue } } }
     }
 
     private mutating func change(_ body: (inout Rest) -> Void) {
@@ -109,6 +116,7 @@ extension EntryState {
         case validators = "valid"
         case varying = "vary"
         case isRefused = "refused"
+        case isPartial = "part"
     }
 
     init(from container: KeyedDecodingContainer<CodingKeys>) throws {
@@ -129,6 +137,7 @@ extension EntryState {
         if let found = try container.decodeIfPresent(Validators.self, forKey: .validators) { validators = found }
         if let found = try container.decodeIfPresent([String: String].self, forKey: .varying) { varying = found }
         if try container.decodeIfPresent(Bool.self, forKey: .isRefused) ?? false { isRefused = true }
+        if try container.decodeIfPresent(Bool.self, forKey: .isPartial) ?? false { isPartial = true }
     }
 
     func encode(to container: inout KeyedEncodingContainer<CodingKeys>) throws {
@@ -144,6 +153,7 @@ extension EntryState {
         if let validators { try container.encode(validators, forKey: .validators) }
         if !varying.isEmpty { try container.encode(varying, forKey: .varying) }
         if isRefused { try container.encode(true, forKey: .isRefused) }
+        if isPartial { try container.encode(true, forKey: .isPartial) }
     }
 
     /// A duration of some seconds; one that is no number, or cannot be counted, is zero.

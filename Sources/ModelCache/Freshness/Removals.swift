@@ -1,11 +1,11 @@
 import Synchronization
 
 /// The removals of one type's models, each at a revision: an answer that was asked for before one does not bring the model
-/// back.
+/// back. So does the loss of a model that was evicted, or whose `keep` ran out: the answer may be older than its last write.
 ///
 /// In memory alone, as no answer outlives the process.
 final class Removals: Sendable {
-    /// Models with a revision each, beyond which the oldest is merged into `floor`.
+    /// Models that are told apart at least; from twice as many on, the older half is merged into `floor`.
     private static let countLimit = 1_024
 
     private struct State {
@@ -13,22 +13,29 @@ final class Removals: Sendable {
         /// Answers that were asked for before this bring no model that is not there. A list that they bring has holes then,
         /// which the next fetch loads.
         var floor = Revision.none
+        /// The last one of all that were written.
+        var written = Revision.none
+
+        mutating func add(_ key: String, at revision: Revision) {
+            revisions[key] = max(revisions[key] ?? .none, revision)
+            guard revisions.count >= 2 * Removals.countLimit else { return }
+            let oldest = revisions.values.sorted()[Removals.countLimit - 1]
+            floor = max(floor, oldest)
+            revisions = revisions.filter { $0.value > oldest }
+        }
     }
 
     private let state = Mutex(State())
 
-    func add(_ key: String, at revision: Revision) {
-        state.withLock { state in
-            state.revisions[key] = max(state.revisions[key] ?? .none, revision)
-            guard state.revisions.count > Self.countLimit,
-                let oldest = state.revisions.min(by: { $0.value < $1.value })
-            else { return }
-            state.revisions[oldest.key] = nil
-            state.floor = max(state.floor, oldest.value)
-        }
-    }
+    func add(_ key: String, at revision: Revision) { state.withLock { $0.add(key, at: revision) } }
 
-    /// Whether a model that is not there was removed after `revision`.
+    /// Tells that models were written.
+    func wrote(at revision: Revision) { state.withLock { $0.written = max($0.written, revision) } }
+
+    /// Tells that the cache below has lost a model: which of the writes was its own is not known any longer.
+    func lost(_ key: String) { state.withLock { $0.add(key, at: $0.written) } }
+
+    /// Whether a model that is not there was removed or lost after `revision`.
     func covers(_ revision: Revision, of key: String) -> Bool {
         state.withLock { revision < max($0.revisions[key] ?? .none, $0.floor) }
     }

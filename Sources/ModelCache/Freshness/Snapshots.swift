@@ -29,6 +29,9 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     public let freshness: Freshness
     /// Whether it shows changes of the list that the server has not confirmed yet.
     public let isChanging: Bool
+    /// What the latest page said of the whole list; `nil` where no answer brought it, or the type decodes the stored ones no
+    /// longer: until the next load, which sends no validators then.
+    public let details: List.Details?
     /// `false` for one that is returned and not kept.
     var isStored = true
 
@@ -45,6 +48,7 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
             fetchedAt: fetchedAt,
             freshness: freshness,
             isChanging: isChanging,
+            details: details,
             isStored: false
         )
     }

@@ -28,7 +28,7 @@ struct JSONSettings {
     func asked(_ written: String) -> String { convertsNames ? Self.camelCase(written) : written }
 
     /// `one_two` becomes `oneTwo`; underscores at both ends stay.
-    private static func camelCase(_ name: String) -> String {
+    static func camelCase(_ name: String) -> String {
         guard let first = name.firstIndex(where: { $0 != "_" }), let last = name.lastIndex(where: { $0 != "_" })
         else {
             return name

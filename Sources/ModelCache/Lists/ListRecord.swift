@@ -44,9 +44,11 @@ struct ListRecord: Codable, Equatable, Sendable {
     var tags: [String]
     /// Of the first page: later pages have no age of their own.
     var state: EntryState
+    /// What the latest page said of the whole list; `nil` if nothing.
+    var details: ListDetails?
 
     private enum CodingKeys: String, CodingKey {
-        case ids, lines, next, offset, last, lastOffset
+        case ids, lines, next, offset, last, lastOffset, details
         case modelName = "model"
         case tags
     }
@@ -70,6 +72,7 @@ struct ListRecord: Codable, Equatable, Sendable {
         last = try Self.cursor(offset: .lastOffset, text: .last, in: container)
         modelName = try container.decode(String.self, forKey: .modelName)
         tags = try container.decodeIfPresent([String].self, forKey: .tags) ?? []
+        details = try container.decodeIfPresent(String.self, forKey: .details).map(ListDetails.init(json:))
         state = try EntryState(from: decoder.container(keyedBy: EntryState.CodingKeys.self))
     }
 
@@ -85,6 +88,7 @@ struct ListRecord: Codable, Equatable, Sendable {
         try Self.encode(last, offset: .lastOffset, text: .last, in: &container)
         try container.encode(modelName, forKey: .modelName)
         if !tags.isEmpty { try container.encode(tags, forKey: .tags) }
+        if let details { try container.encode(details.json, forKey: .details) }
         var states = encoder.container(keyedBy: EntryState.CodingKeys.self)
         try state.encode(to: &states)
     }
@@ -191,7 +195,9 @@ extension ListRecord {
         let new = Set(left)
         let known = Set(ids.lazy.filter(new.contains))
         ids += left.filter { !known.contains($0) }
-        (self.next, last) = (next, cursor)
+        // A page without new elements that leads to itself would be asked for without end.
+        let isStuck = next == cursor && known.count == new.count
+        (self.next, last) = (isStuck ? nil : next, cursor)
     }
 
     /// The elements of a page that are left when changes have run over it.
@@ -216,6 +222,13 @@ extension ListRecord {
         case .after(let other): ids.insert(id, at: ids.firstIndex(of: other).map { $0 + 1 } ?? ids.count)
         }
         moveOffset(from: count)
+    }
+
+    /// Puts an element in the place of another one.
+    mutating func replace(_ id: String, by other: String) {
+        guard let place = ids.firstIndex(of: id) else { return }
+        if ids.contains(other) { return remove(id) }
+        ids[place] = other
     }
 
     mutating func remove(_ id: String) {

@@ -18,6 +18,8 @@ import TypedCache
 /// A list keeps the identities of its elements; the elements are models of their own.
 public protocol ModelList: Sendable, Hashable {
     associatedtype Element: CachedModel
+    /// What an answer says of the whole list: a total, facets; nothing by default. It is kept as JSON.
+    associatedtype Details: Codable & Equatable & Sendable = NoDetails
 
     /// The list's name among all lists of an account: 1 to 1,024 UTF-8 bytes. Parameters of the list are part of it.
     var listKey: String { get }
@@ -37,6 +39,19 @@ public protocol ModelList: Sendable, Hashable {
 
     /// Decodes a page; by default the whole body is an array in JSON, and the only page.
     func page(in body: ModelBody) throws -> Page<Element>
+
+    /// Decodes the list's details from the answer with a page. Those of the latest page are kept with the list
+    /// (``ListSnapshot/details``).
+    func details(in body: ModelBody) throws -> Details
+}
+
+/// The details of a list that has none.
+public struct NoDetails: Codable, Hashable, Sendable {
+    public init() {}
+}
+
+extension ModelList where Details == NoDetails {
+    public func details(in body: ModelBody) throws -> NoDetails { NoDetails() }
 }
 
 extension ModelList {

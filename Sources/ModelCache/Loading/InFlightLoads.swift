@@ -154,6 +154,17 @@ final class InFlightLoads: Sendable {
         for waiter in idle { waiter.resume() }
     }
 
+    /// Cancels the loads that no task waits for.
+    func endUnawaited() {
+        let (loads, idle) = state.withLock { state in
+            let unawaited = state.loads.filter { $0.value.waiters.isEmpty }
+            for key in unawaited.keys { state.loads[key] = nil }
+            return (unawaited.values.map(\.task), state.takeIdle())
+        }
+        for load in loads { load?.cancel() }
+        for waiter in idle { waiter.resume() }
+    }
+
     /// Cancels all loads, and lets no other begin.
     func end() {
         let loads = state.withLock { state in

@@ -16,6 +16,10 @@ import TypedCache
 ///
 /// Everything else has a default. A reference to another model is a ``Link``.
 ///
+/// A model must decode what it encodes: so it is kept. A type that flattens the server's form in `init(from:)` needs an
+/// `encode(to:)` that writes that form, or an `init(from:)` that reads both forms. In debug builds the first model of a type that
+/// is saved is tried, and `onFailure` is told `.invalidModel`.
+///
 /// Models are encoded and decoded on any thread; the models of one answer are encoded on several threads at once.
 public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID: ModelID {
     /// The name of the directory with this type's models: 1 to 64 characters `a`–`z`, `0`–`9`, `-` and `_`.
@@ -58,8 +62,14 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     /// place to keep the others. Must be quick, and may be called again for the same two.
     static func merge(_ incoming: Self, over old: Self, from source: ModelSource) -> Self
 
-    /// Whether a model has all fields that its own request gives; `true` by default. A fetch of one model loads an
-    /// incomplete one; lists and observers show it as it is.
+    /// The sources that give fewer fields than the model's own request does; none by default.
+    ///
+    /// A model that came from these alone is incomplete: lists and observers show it as it is, and a fetch of it loads it.
+    /// The cache keeps whether another answer brought it, so fields that are null are no sign of anything.
+    static var partialSources: Set<ModelSource> { get }
+
+    /// Whether a model has all fields that its own request gives, for more than ``partialSources`` tells; `true` by
+    /// default. Where a field that the server may leave null says so, such a model is loaded by each fetch.
     static func isComplete(_ model: Self) -> Bool
 
     /// Brings a model of another ``schemaVersion`` to the present one; `nil`, the default: it counts as missing, and
@@ -87,6 +97,7 @@ extension CachedModel {
     public static func model(in body: ModelBody) throws -> Self { try body.model(Self.self) }
     public static func models(in body: ModelBody) throws -> [Self] { try body.models(Self.self) }
     public static func merge(_ incoming: Self, over old: Self, from source: ModelSource) -> Self { incoming }
+    public static var partialSources: Set<ModelSource> { [] }
     public static func isComplete(_ model: Self) -> Bool { true }
     public static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree? { nil }
     public var tags: Set<String> { [] }

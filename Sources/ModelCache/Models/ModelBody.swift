@@ -13,6 +13,22 @@ public struct ModelBody: Sendable {
     let nested = NestedModels()
     private let makeDecoder: @Sendable () -> JSONDecoder
 
+    /// A body that did not come by a fetch: the answer to a request of the program's own, or for tests of a type's decoding.
+    ///
+    /// Models that links hold in it are decoded, and kept by nothing: ``ModelCache/ModelCache/decode(_:from:at:)`` does that.
+    ///
+    /// - Parameters:
+    ///   - data: the bytes as the server sent them.
+    ///   - headers: the answer's headers.
+    ///   - decoder: as for ``ModelCache/ModelCache/init(account:types:directory:transport:clock:onFailure:decoder:)``.
+    public init(
+        _ data: Data,
+        headers: ModelHeaders = [:],
+        decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
+    ) {
+        self.init(ModelResponse(headers: headers, body: data), decoder: decoder)
+    }
+
     init(
         _ response: ModelResponse,
         after cursor: PageCursor? = nil,
@@ -28,10 +44,17 @@ public struct ModelBody: Sendable {
     ///
     /// - Parameters:
     ///   - type: the value's type.
-    ///   - path: names of members on the way from the whole body to the value; none for the whole body.
-    /// - Throws: `DecodingError`.
+    ///   - path: names of members on the way from the whole body to the value, as the server writes them, whatever
+    ///     the decoder's `keyDecodingStrategy`; none for the whole body.
+    /// - Throws: `DecodingError`, also where a member is absent.
     public func decode<Value: Decodable>(_ type: Value.Type, at path: String...) throws -> Value {
         try decode(type, at: path)
+    }
+
+    /// Decodes any type from JSON; `nil` where the value, or a member on the way to it, is absent or null. All else is as
+    /// for a value that is there.
+    public func decodeIfPresent<Value: Decodable>(_ type: Value.Type, at path: String...) throws -> Value? {
+        try decode(type, at: MemberPath(path, isOptional: true))
     }
 
     /// Decodes one model from JSON. All else is as for other types.
@@ -46,27 +69,52 @@ public struct ModelBody: Sendable {
 
     /// Decodes a page of a list from JSON.
     ///
+    /// ```swift
+    /// try body.page(items: "items", next: "next_cursor")                     // null on the last page
+    /// try body.page(items: "items", next: .optional("next_cursor"))          // left out on the last page
+    /// try body.page(items: ["data", "items"], next: ["meta", "next_cursor"])
+    /// ```
+    ///
     /// - Parameters:
     ///   - items: the member with the elements; `nil`: the whole body is the array.
-    ///   - next: the member with the cursor of the next page, a string or a whole number; absent or null on the last
-    ///     page.
+    ///   - next: the member with the cursor of the next page, a string or a whole number; null on the last page. A server
+    ///     that leaves it out there takes ``MemberPath/optional(_:)``: otherwise an absent member is an error, for
+    ///     a misspelt name would end each list with its first page.
     /// - Throws: `DecodingError`.
-    public func page<Element: CachedModel>(items: String? = nil, next: String? = nil) throws -> Page<Element> {
-        let elements = try decode([Element].self, at: items.map { [$0] } ?? [])
+    public func page<Element: CachedModel>(
+        items: MemberPath = [],
+        next: MemberPath? = nil
+    ) throws -> Page<Element> {
+        let elements =
+            items.isOptional
+            ? try decode([Element].self, at: items) ?? [] : try decode([Element].self, at: items.names)
         guard let next else { return Page(elements) }
-        return Page(elements, next: try decode(OptionalMember<PageCursor>.self, at: [next]).value)
+        return Page(elements, next: try decode(PageCursor.self, at: next))
     }
 
-    private func decode<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
+    /// Decodes a value that may be null, and may be absent where its path is optional.
+    private func decode<Value: Decodable>(_ type: Value.Type, at path: MemberPath) throws -> Value? {
+        guard !path.names.isEmpty else { return try decode(Value?.self, at: []) }
+        return try decode(OptionalMember<Value>.self, [:], within: path).value
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, at path: [String]) throws -> Value {
         guard !path.isEmpty else { return try decode(type, [:]) }
-        return try decode(Member<Value>.self, [.memberPath: MemberPath(names: path)]).value
+        return try decode(Member<Value>.self, [:], within: MemberPath(path, isOptional: false)).value
     }
 
+    /// - Parameter path: the way to the value, for types that ask for it.
     private func decode<Value: Decodable>(
         _ type: Value.Type,
-        _ info: [CodingUserInfoKey: any Sendable]
+        _ info: [CodingUserInfoKey: any Sendable],
+        within path: MemberPath? = nil
     ) throws -> Value {
         let decoder = makeDecoder()
+        // The program may hand out one decoder again and again.
+        let strategy = decoder.keyDecodingStrategy
+        defer { if path != nil { decoder.keyDecodingStrategy = strategy } }
+        var info = info
+        if let path { info[.memberPath] = AskedPath(path, of: decoder) }
         if let value = decodeUsual(type, with: decoder, info) { return value }
         let nested = NestedModels()
         decoder.userInfo.merge(info) { $1 }
@@ -93,58 +141,4 @@ public struct ModelBody: Sendable {
         self.nested.add(nested)
         return value
     }
-}
-
-private struct MemberPath: Sendable { let names: [String] }
-
-extension CodingUserInfoKey {
-    // The name is no empty string, so it is a key.
-    fileprivate static let memberPath = CodingUserInfoKey(rawValue: "ModelCache.memberPath").unsafelyUnwrapped
-}
-
-private struct MemberName: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-}
-
-/// A value that may be absent or null.
-private struct OptionalMember<Value: Decodable>: Decodable {
-    let value: Value?
-
-    init(value: Value?) { self.value = value }
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        value = container.decodeNil() ? nil : try container.decode(Value.self)
-    }
-}
-
-/// A value inside objects of JSON, at the path that the decoder is given.
-private struct Member<Value: Decodable>: Decodable {
-    let value: Value
-
-    init(from decoder: any Decoder) throws {
-        let path = (decoder.userInfo[.memberPath] as? MemberPath)?.names ?? []
-        var container = try decoder.container(keyedBy: MemberName.self)
-        for name in path.dropLast() {
-            container = try container.nestedContainer(
-                keyedBy: MemberName.self,
-                forKey: MemberName(stringValue: name)
-            )
-        }
-        let last = MemberName(stringValue: path.last ?? "")
-        if !container.contains(last), let absent = Value.self as? any AbsentAllowed.Type,
-            let value = absent.absent as? Value
-        {
-            self.value = value
-        } else {
-            value = try container.decode(Value.self, forKey: last)
-        }
-    }
-}
-
-private protocol AbsentAllowed { static var absent: Self { get } }
-extension OptionalMember: AbsentAllowed {
-    static var absent: OptionalMember { OptionalMember(value: nil) }
 }

@@ -179,6 +179,22 @@ public struct ModelResponse: Sendable, Hashable {
 public protocol ModelTransport: Sendable {
     /// Sends a request and returns the answer, whatever its status.
     ///
-    /// - Throws: where there is no answer: no connection, a timeout, cancellation.
+    /// - Throws: where there is no answer: no connection, a timeout, cancellation. A client that throws for a status takes
+    ///   ``ModelResponseError``, which counts as the answer in it.
     func send(_ request: ModelRequest) async throws -> ModelResponse
+}
+
+/// An answer that a transport throws, because its client throws for statuses: the cache takes it for the answer.
+///
+/// With any other error there is no answer, and a stale value may be shown in place of a refusal.
+public struct ModelResponseError: Error, Sendable {
+    /// The answer.
+    public let response: ModelResponse
+    /// The client's own error, which the cache's error has as its `cause`.
+    public let cause: (any Error)?
+
+    public init(_ response: ModelResponse, cause: (any Error)? = nil) {
+        self.response = response
+        self.cause = cause
+    }
 }

@@ -43,6 +43,8 @@ public final class LiveList<List: ModelList>: Observable {
     public var holes: [List.Element.ID] { state.snapshot?.holes ?? [] }
     /// Whether the server has more elements after the last one.
     public var hasMore: Bool { state.snapshot?.hasMore ?? false }
+    /// What the latest page said of the whole list; `nil` where it is not stored.
+    public var details: List.Details? { state.snapshot?.details }
     /// The list's own freshness; `nil` where it is not stored.
     public var freshness: Freshness? { state.snapshot?.freshness }
     /// Whether a load of this object is under way, or the disk was not looked at yet.
@@ -67,6 +69,14 @@ public final class LiveList<List: ModelList>: Observable {
 
     /// Asks the server for the first page, and returns when it shows, or ``error`` has the failure.
     public func reload() async { await load(.reload) }
+
+    /// Loads all known pages again, and returns when they show, or ``error`` has the failure. Until then the former list shows.
+    public func reloadAllPages() async {
+        await state.load {
+            let fetched = try await engine.reloadAllPages(of: list)
+            return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
+        }
+    }
 
     /// Loads the page after the last element, if there is one, and returns when it shows, or that has failed.
     public func loadMore() async {

@@ -103,8 +103,11 @@ final class LiveState<Snapshot: Sendable & Equatable> {
             lastShown = max(lastShown, number)
         } catch let failure as ModelCacheError {
             isRead = true
-            // The server has it no more.
-            if failure.code == .notFound, isUnkept { (isUnkept, snapshot) = (false, stored) }
+            if failure.code == .notFound {
+                // The server has it no more, and so has the cache.
+                isUnkept = false
+                do { try await catchUp() } catch { snapshot = stored }
+            }
             // An earlier load that fails later says nothing of the present.
             if number == lastLoad { error = failure }
         } catch {

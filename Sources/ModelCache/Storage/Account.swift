@@ -114,7 +114,14 @@ final class Account: Sendable {
         unreadable: UnreadableEntries
     ) throws(CacheError) -> Cache<Value> where Value.Wrapper.Value == Value {
         guard let directory else {
-            return try Cache(name: name, memory: memory, disk: nil, expiration: expiration, clock: AnyClock(clock))
+            return try Cache(
+                name: name,
+                memory: memory,
+                disk: nil,
+                expiration: expiration,
+                clock: AnyClock(clock),
+                observer: unreadable
+            )
         }
         return try Cache(
             name: name,
@@ -140,7 +147,8 @@ final class Account: Sendable {
             if let table = tables.models[name] as? ModelTable<Model> { return table }
             if tables.isEnded { throw CacheError.closed }
             let policy = Model.policy
-            let unreadable = ModelTable<Model>.unreadableEntries(report)
+            let removals = Removals()
+            let unreadable = ModelTable<Model>.unreadableEntries(report, removals)
             let cache = try open(
                 ModelRecord<Model>.self,
                 name,
@@ -149,7 +157,13 @@ final class Account: Sendable {
                 expiration: policy.keep,
                 unreadable: unreadable
             )
-            let table = ModelTable(cache, unreadable: unreadable, writer: writer, report: report)
+            let table = ModelTable(
+                cache,
+                removals: removals,
+                unreadable: unreadable,
+                writer: writer,
+                report: report
+            )
             tables.models[name] = table
             return table
         }

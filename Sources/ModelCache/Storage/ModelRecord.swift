@@ -19,6 +19,9 @@ final class ModelRecord<Model: CachedModel>: Encoded, Codable, NamedInArchives, 
         writtenAt = former?.writtenAt ?? state.fetchedAt
     }
 
+    /// Whether the model has all fields that its own request gives.
+    var isComplete: Bool { !state.isPartial && Model.isComplete(model) }
+
     static func == (left: ModelRecord, right: ModelRecord) -> Bool {
         left.state == right.state && left.model == right.model
     }

@@ -6,14 +6,19 @@ import TypedCache
 final class ModelTable<Model: CachedModel>: Sendable {
     let records: RecordTable<ModelRecord<Model>>
     let layers = Layers<Model>()
-    let removals = Removals()
+    let removals: Removals
+    private let trial = CodingTrial<Model>()
+    private let report: @Sendable (ModelCacheError) -> Void
 
     init(
         _ cache: Cache<ModelRecord<Model>>,
+        removals: Removals,
         unreadable: UnreadableEntries,
         writer: DiskWriter,
         report: @escaping @Sendable (ModelCacheError) -> Void
     ) {
+        self.removals = removals
+        self.report = report
         records = RecordTable(cache) { _, key throws(CacheError) in
             guard let entry = try cache.undecodedEntry(forKey: key) else { return nil }
             do {
@@ -31,8 +36,13 @@ final class ModelTable<Model: CachedModel>: Sendable {
         }
     }
 
-    static func unreadableEntries(_ report: @escaping @Sendable (ModelCacheError) -> Void) -> UnreadableEntries {
-        UnreadableEntries("a stored model of \(Model.modelName)", report) { .model(Model.self, key: $0) }
+    static func unreadableEntries(
+        _ report: @escaping @Sendable (ModelCacheError) -> Void,
+        _ removals: Removals
+    ) -> UnreadableEntries {
+        UnreadableEntries("a stored model of \(Model.modelName)", report, removals: removals) {
+            .model(Model.self, key: $0)
+        }
     }
 
     /// Has a migrated model written, so that it is migrated once; the caller does not wait for that.
@@ -57,8 +67,28 @@ final class ModelTable<Model: CachedModel>: Sendable {
 
     /// Puts one entry in the place of the present one; `nil` removes it.
     func merged(_ key: String, to record: ModelRecord<Model>?) -> MergedGroup {
-        let due = records.change(key, to: record, tags: record?.model.tags ?? [])
-        return MergedGroup(model: Model.modelName, due: due) { [records] in records.write(due) }
+        merged([key: record])
+    }
+
+    /// Puts some entries in the place of the present ones; `nil` removes one. None changes nothing.
+    func merged(_ entries: KeyValuePairs<String, ModelRecord<Model>?>) -> MergedGroup {
+        let revision = entries.compactMap { $0.value?.state.revision }.max() ?? .none
+        return merged(
+            RecordTable.Changes(entries.map { ($0.key, $0.value, $0.value?.model.tags ?? []) }),
+            at: revision
+        )
+    }
+
+    /// Puts entries in the place of the present ones.
+    ///
+    /// - Parameter revision: at least that of each entry.
+    func merged(_ changes: RecordTable<ModelRecord<Model>>.Changes, at revision: Revision) -> MergedGroup {
+        removals.wrote(at: revision)
+        let due = records.change(changes)
+        return MergedGroup(model: Model.modelName, due: due) { [self] in
+            trial.tryOnce(changes, report)
+            return records.write(due)
+        }
     }
 
     static func name(_ key: String) -> EntryName { EntryName(model: Model.modelName, key: key) }

@@ -177,6 +177,16 @@ where Record.Wrapper.Value == Record {
         }
     }
 
+    /// All entries, in no order. Takes time in proportion to their bytes. Blocks on disk I/O.
+    func readAll() throws(ModelCacheError) -> [(key: String, record: Record)] {
+        // First: an entry leaves these when it is on disk.
+        let waiting = waiting.keys
+        let written = try wrappingCacheErrors { () throws(CacheError) in try cache.keys().all() }
+        var all: [(key: String, record: Record)] = []
+        for key in waiting.union(written) { if let record = try read(key) { all.append((key, record)) } }
+        return all
+    }
+
     // MARK: Writing
 
     /// Puts an entry in the place of the present one; `nil` removes it. ``write(_:)`` brings it to disk.

@@ -2,7 +2,8 @@ import Synchronization
 import TypedCache
 
 /// Tells of stored entries that cannot be read, and count as missing: of each once, for it may be read again and again. As
-/// the observer of their cache it tells of damaged ones, which are removed when they are found.
+/// the observer of their cache it tells of damaged ones, which are removed when they are found, and hears of others that the
+/// cache loses.
 final class UnreadableEntries: CacheObserver {
     typealias Subject = ModelCacheError.Subject
 
@@ -13,19 +14,23 @@ final class UnreadableEntries: CacheObserver {
     private let kind: String
     private let subject: @Sendable (String) -> Subject?
     private let report: @Sendable (ModelCacheError) -> Void
+    private let removals: Removals?
 
-    var observedEvents: ObservedEvents { .failures }
+    var observedEvents: ObservedEvents { removals == nil ? .failures : .losses }
 
     /// - Parameters:
     ///   - kind: an entry whose key is unknown, or says nothing: "a stored list".
+    ///   - removals: are told of lost entries.
     ///   - subject: the model or list with a key; `nil`: the key says nothing.
     init(
         _ kind: String,
         _ report: @escaping @Sendable (ModelCacheError) -> Void,
+        removals: Removals? = nil,
         subject: @escaping @Sendable (String) -> Subject? = { _ in nil }
     ) {
         self.kind = kind
         self.report = report
+        self.removals = removals
         self.subject = subject
     }
 
@@ -39,6 +44,7 @@ final class UnreadableEntries: CacheObserver {
     }
 
     func cache(_ name: String, did event: CacheEvent) {
+        if event.kind == .removed, let key = event.key { removals?.lost(key) }
         guard event.reason == .corrupted, let cause = event.cause else { return }
         tell(.storage, event.key, because: cause)
     }

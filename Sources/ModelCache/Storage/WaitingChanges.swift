@@ -80,6 +80,7 @@ final class WaitingChanges: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.waiting.isEmpty } }
     var count: Int { state.withLock { $0.waiting.count } }
+    var keys: Set<String> { state.withLock { Set($0.waiting.keys) } }
 
     /// The entry that waits under a key, or that it is removed; `nil` if there is no change of it.
     subscript(key: String) -> Entry?? {

@@ -32,7 +32,7 @@ extension CacheObserver {
 
 /// The events that a ``CacheObserver`` is told.
 public struct ObservedEvents: Sendable, Hashable {
-    private enum Base { case all, failures, none }
+    private enum Base { case all, losses, failures, none }
 
     private let base: Base
 
@@ -41,6 +41,9 @@ public struct ObservedEvents: Sendable, Hashable {
     /// Failures that no call throws, producers that threw, and entries that were found damaged: the events that have a
     /// ``CacheEvent/cause``. A hit, a miss or a save takes no longer than without an observer of events.
     public static let failures = ObservedEvents(base: .failures)
+    /// Failures, and entries that a cache loses by itself: expired, or evicted with nothing of them left. A hit, a miss or a
+    /// save takes no longer than without an observer of events.
+    package static let losses = ObservedEvents(base: .losses)
     /// None, for an observer of operations. A hit in memory takes no longer than without an observer.
     public static let none = ObservedEvents(base: .none)
 }

@@ -45,12 +45,22 @@ final class Listeners: Sendable {
 
     /// - Parameter isOfCopy: whether it happened on this machine's disk, which has copies of a server's entries.
     func tell(_ occurrence: Occurrence, _ key: EntryKey?, cause: (any Error)? = nil, isOfCopy: Bool = false) {
-        let isObserved = observed == .all || observed == .failures && occurrence.isFailure
+        let isObserved = isObserved(occurrence)
         guard isObserved || isActive else { return }
         let tier = isOfCopy ? .disk : storeTier
         let event = CacheEvent(occurrence, key: key?.text, cause: cause, storeTier: tier)
         if isObserved { observer?.cache(cacheName, did: event) }
         for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
+    }
+
+    private func isObserved(_ occurrence: Occurrence) -> Bool {
+        if observed == .all { return true }
+        if observed == .none { return false }
+        if occurrence.isFailure { return true }
+        guard observed == .losses else { return false }
+        // What memory evicts is still on disk, where there is one.
+        return occurrence == .expired || occurrence == .diskEvicted
+            || occurrence == .memoryEvicted && storeTier == .memory
     }
 
     /// A stream of its own for one listener, until ``close()``.

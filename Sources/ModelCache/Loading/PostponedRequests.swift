@@ -1,0 +1,62 @@
+import Foundation
+import Synchronization
+
+/// Requests that the server wants to have no earlier than at a moment (`Retry-After`), with the error of its answer.
+///
+/// In memory alone: another launch may ask.
+final class PostponedRequests: Sendable {
+    private struct Postponed {
+        let since: Date
+        let until: Date
+        let error: ModelCacheError
+    }
+
+    /// Requests that are told apart, beyond which the one that may be sent first is forgotten.
+    private static let countLimit = 1_024
+    /// The longest time that is honoured, in seconds: a server's mistake must not end with the process alone.
+    private static let timeLimit: Double = 3_600
+
+    private let state = Mutex<[ModelRequest: Postponed]>([:])
+
+    /// The moment before which an answer wants no further request; `nil` if it does not say.
+    static func end(of response: ModelResponse, at now: Date) -> Date? {
+        guard let text = response.headers["retry-after"] else { return nil }
+        let words = text.trimmingCharacters(in: .whitespaces)
+        let isNumber = !words.isEmpty && words.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        let seconds =
+            isNumber ? Double(words) : HTTPDate.parse(words, now: now).map { $0.timeIntervalSince(now) }
+        guard let seconds, seconds > 0 else { return nil }
+        return now.addingTimeInterval(min(seconds, timeLimit))
+    }
+
+    /// Keeps the error of an answer that says when the request may be sent again.
+    func add(_ request: ModelRequest, _ error: ModelCacheError, at now: Date) {
+        guard let until = error.retryAt else { return }
+        let request = request.unconditional
+        state.withLock { state in
+            state[request] = Postponed(since: now, until: until, error: error)
+            guard state.count > Self.countLimit, let first = state.min(by: { $0.value.until < $1.value.until })
+            else { return }
+            state[first.key] = nil
+        }
+    }
+
+    /// Forgets a request that was answered well.
+    func remove(_ request: ModelRequest) {
+        if state.withLock({ $0.isEmpty }) { return }
+        let request = request.unconditional
+        state.withLock { $0[request] = nil }
+    }
+
+    /// - Throws: a ``LoadFailure``, which was reported, if a request is not to be sent yet.
+    func check(_ request: @autoclosure () -> ModelRequest, at now: @autoclosure () -> Date) throws {
+        if state.withLock({ $0.isEmpty }) { return }
+        let (request, now) = (request().unconditional, now())
+        let postponed = state.withLock { state in
+            // A clock that was set back says nothing.
+            if let found = state[request], now >= found.until || now < found.since { state[request] = nil }
+            return state[request]
+        }
+        if let postponed { throw LoadFailure(postponed.error, isReported: true) }
+    }
+}
