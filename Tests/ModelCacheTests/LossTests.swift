@@ -43,9 +43,9 @@ private struct Items<Element: Kept>: ModelList {
     private func lose<Model: Kept>(
         _ type: Model.Type,
         inMemory: Bool = false,
-        by loss: (ModelCache, HandClock) async throws -> Void
+        by loss: (ModelCache, ManualClock) async throws -> Void
     ) async throws {
-        let (server, clock, directory) = (StubTransport(), HandClock(), try TemporaryDirectory())
+        let (server, clock, directory) = (StubTransport(), ManualClock(), try TemporaryDirectory())
         let models =
             inMemory
             ? try await ModelCache.inMemory(types: [type], transport: server, clock: clock)

@@ -36,7 +36,7 @@ private struct Members: ModelList {
 /// Sources that give fewer fields than a model's own request.
 @Suite struct PartialSourceTests {
     private let server = StubTransport()
-    private let clock = HandClock()
+    private let clock = ManualClock()
     private let day: ModelHeaders = ["Cache-Control": "max-age=86400", "ETag": "\"a\""]
 
     private func open(_ directory: TemporaryDirectory? = nil) async throws -> ModelCache {

@@ -12,7 +12,7 @@ private struct Problem: Decodable, Equatable {
 @Suite struct RefusalTests {
     private static let problem = StubTransport.Body.json(#"{"error_text": "Not sold in your country"}"#)
 
-    private func open(_ server: some ModelTransport, _ clock: HandClock = HandClock()) async throws -> ModelCache {
+    private func open(_ server: some ModelTransport, _ clock: ManualClock = ManualClock()) async throws -> ModelCache {
         try await ModelCache.inMemory(
             types: [User.self, Article.self],
             transport: server,
@@ -103,7 +103,7 @@ private struct Problem: Decodable, Equatable {
     @Test(arguments: ["30", "Sat, 01 Jan 2000 00:00:30 GMT"], ["a model", "models", "a list"])
     func aBusyServerIsAskedAgainWhenItSaid(after: String, name: String) async throws {
         let server = StubTransport()
-        let clock = HandClock(now: Date(timeIntervalSince1970: 946_684_800))
+        let clock = ManualClock(now: Date(timeIntervalSince1970: 946_684_800))
         let models = try await open(server, clock)
         for path in ["/users/1", "/articles", "/users?ids=1,2"] {
             server.answer(path, Self.problem, status: 429, headers: ["Retry-After": after])
@@ -127,7 +127,7 @@ private struct Problem: Decodable, Equatable {
 
     @Test func aStaleValueIsReturnedWithoutARequestUntilThen() async throws {
         let server = StubTransport()
-        let clock = HandClock()
+        let clock = ManualClock()
         let failures = Failures()
         let models = try await ModelCache.inMemory(
             types: [User.self],
@@ -156,7 +156,7 @@ private struct Problem: Decodable, Equatable {
 
     @Test func aServersMistakeIsHonouredForAnHour() async throws {
         let server = StubTransport()
-        let clock = HandClock()
+        let clock = ManualClock()
         let models = try await open(server, clock)
         server.answer("/users/1", .empty, status: 429, headers: ["Retry-After": "99999999999999999999"])
         let error = await #expect(throws: ModelCacheError.self) { _ = try await models.fetch(User.self, id: 1) }
