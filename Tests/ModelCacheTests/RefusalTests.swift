@@ -12,7 +12,9 @@ private struct Problem: Decodable, Equatable {
 @Suite struct RefusalTests {
     private static let problem = StubTransport.Body.json(#"{"error_text": "Not sold in your country"}"#)
 
-    private func open(_ server: some ModelTransport, _ clock: ManualClock = ManualClock()) async throws -> ModelCache {
+    private func open(_ server: some ModelTransport, _ clock: ManualClock = ManualClock()) async throws
+        -> ModelCache
+    {
         try await ModelCache.inMemory(
             types: [User.self, Article.self],
             transport: server,
