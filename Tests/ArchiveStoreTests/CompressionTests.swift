@@ -114,10 +114,12 @@ import Testing
             ]
         }
         let archive = (0..<40_000).flatMap { _ in words.randomElement(using: &random) ?? [] }
-        let counts = [1, 6, 9].map { Zlib.deflate(archive, .level($0)).count }
-        #expect(counts[0] > counts[1])
-        #expect(counts[1] >= counts[2])
+        // Level 1 is own code, which leaves less of words without order than zlib does at any level.
+        let counts = [1, 2, 6, 9].map { Zlib.deflate(archive, .level($0)).count }
+        #expect(counts[1] > counts[2])
+        #expect(counts[2] >= counts[3])
         #expect(counts[0] == Zlib.deflate(archive).count)
+        #expect(counts[0] < counts[1])
     }
 
     // MARK: Stores
