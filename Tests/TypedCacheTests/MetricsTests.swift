@@ -125,6 +125,9 @@ import Testing
             ] {
                 #expect(lines.contains(wanted), "\(format): \(wanted)")
             }
+            // Operations that never ran have no samples.
+            let ran = lines.filter { $0.contains("back\\slash%line") && $0.contains("operation=") }
+            #expect(ran.allSatisfy { $0.contains("operation=read ") } && !ran.isEmpty, "\(ran)")
             read.append(lines)
         }
         // The same samples, by either parser.

@@ -44,7 +44,8 @@ struct Report: Subcommand {
         reporter.finish()
         if let signal = interruption.signal { return .signal(signal) }
         let contents = ReportContents(
-            name: selection.name,
+            selection: selection,
+            host: HostName.current,
             overview: try cache.overview(),
             census: census,
             segments: try cache.segments(),
@@ -74,11 +75,27 @@ struct Report: Subcommand {
 
 /// The numbers of a report.
 struct ReportContents {
-    let name: String
+    let selection: CacheSelection
+    /// The machine's name; `nil` if the system does not tell it.
+    let host: String?
     let overview: CacheOverview
     let census: EntryCensus
     let segments: [SegmentUse]
     let profile: UseProfile?
+
+    var name: String { selection.name }
+
+    /// The app or the directory, and the machine, in one line.
+    var place: String {
+        let owner =
+            switch selection.location {
+            case .root(let path): "in \(path)"
+            case .app(let app): "of the app \(app)"
+            case .standard: "of this user's command"
+            case .shared(let place): "on \(place.shownURL)"
+            }
+        return owner + (host.map { ", on \($0)" } ?? "")
+    }
 
     var advice: SizeAdvice? { profile.flatMap { SizeAdvice($0) } }
     private var adviceText: SizeAdviceText? {
@@ -202,6 +219,7 @@ struct ReportContents {
         }
         return [
             "cache": .string(name),
+            "place": .string(place),
             "layout": .string(overview.layout.rawValue),
             "at": .date(census.date),
             "entries": .count(census.count),

@@ -54,6 +54,7 @@ struct ReportPage: CustomStringConvertible {
             <h1>\(name)</h1>
             <p class="quiet">\(time(census.date)), \(contents.overview.layout == .files ? "a file for each entry" : "packed"), \
             last change \(contents.overview.lastChange.map(time) ?? "unknown")</p>
+            <p class="quiet">\(Self.escaped(contents.place))</p>
             \(facts)
             \(findings)
             \(advice)
@@ -115,8 +116,10 @@ struct ReportPage: CustomStringConvertible {
         return section(title, note: note, bars(rows))
     }
 
+    /// A table of the classes that have entries; nothing if none has.
     private func classes(_ title: String, note: String, _ classes: [TallyClass]) -> String {
-        section(title, note: note, bars(classes.map { (name: $0.name, tally: $0.tally) }))
+        let rows = classes.filter { $0.tally.count > 0 }.map { (name: $0.name, tally: $0.tally) }
+        return rows.isEmpty ? "" : section(title, note: note, bars(rows))
     }
 
     /// A table with a bar in each row, as long as its part of the room.

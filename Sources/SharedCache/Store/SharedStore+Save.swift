@@ -97,7 +97,7 @@ extension SharedStore {
     }
 
     func save(_ new: NewEntry) async throws(StoreError) -> EntryInformation {
-        // Most saves: a call around the call would cost each of them 3 % of its time.
+        // Most saves are small, and need no call around the call.
         if new.parts.isEmpty { return try await request(Owing(new.key, Insisting(SaveEntry(new)))) }
         return try await request(Owing(new.key, SendingParts(new, Insisting(SaveEntry(new)))))
     }

@@ -74,9 +74,6 @@ public struct CacheOperation: Sendable, Hashable, CustomStringConvertible {
     /// Taking the leases of keys that are loaded, and waiting for those that other machines have.
     public static let lease = CacheOperation(base: .lease)
 
-    /// Whether only caches on a server do it.
-    var isRemote: Bool { self == .remoteRead || self == .remoteWrite || self == .lease }
-
     /// All kinds there are.
     static var all: [CacheOperation] { Base.allCases.map(CacheOperation.init(base:)) }
 

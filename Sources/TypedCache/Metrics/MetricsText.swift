@@ -100,7 +100,7 @@ struct MetricsText: CustomStringConvertible {
         for cache in caches {
             for operation in CacheOperation.all {
                 guard let histogram = cache.operations?.histogram(of: operation) else { continue }
-                if operation.isRemote, histogram.isEmpty { continue }
+                if histogram.isEmpty { continue }
                 append(histogram, as: name, [("cache", cache.name), ("operation", "\(operation)")])
             }
         }

@@ -57,6 +57,17 @@ struct ReportCommandTests {
         #expect(open.isEmpty)
     }
 
+    @Test("The page says where the cache is, and has no row without entries")
+    func placeAndRows() throws {
+        try fill(["a", "b"], expiresIn: 3_000)
+        let page = cache.run("report").output.text
+        let place = try #require(json(cache.run("report", "--json").output.text)["place"] as? String)
+        #expect(place.hasPrefix("in \(cache.workspace.root)"))
+        #expect(page.contains("<p class=\"quiet\">\(ReportPage.escaped(place))</p>"))
+        let counts = page.matches(of: /<td>([0-9,]+)<\/td><\/tr>/).map { String($0.output.1) }
+        #expect(!counts.isEmpty && !counts.contains("0"), "\(counts)")
+    }
+
     @Test("The numbers are those of the entries")
     func numbers() throws {
         try fill((0..<20).map { "users/\($0)" }, age: 40 * 86_400)
