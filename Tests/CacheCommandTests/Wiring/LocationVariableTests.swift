@@ -41,13 +41,16 @@ import Testing
         #expect(Set(names) == Set(Self.lines.keys))
     }
 
-    /// The result of a run, without its figures.
+    /// The result of a run, without its figures, and without the line of a report that says where the cache is.
     private func run(_ words: [String], _ variables: [String: String] = [:]) throws -> [String] {
         let former = ["TYPED_CACHE_ROOT": "", "TYPED_CACHE_APP": "", "XDG_CACHE_HOME": workspace.url.path]
         let outcome = try RealTool.run(words, variables: former.merging(variables) { $1 })
         #expect(!outcome.wasSignalled)
         return ["\(outcome.status)"]
-            + [outcome.output, outcome.errors].map { $0.replacing(/[0-9,.:T]+Z?/) { _ in "0" } }
+            + [outcome.output, outcome.errors].map { text in
+                text.replacing(/<p class="quiet">(in|of) .*<\/p>/) { _ in "" }
+                    .replacing(/[0-9,.:T]+Z?/) { _ in "0" }
+            }
     }
 
     @Test(

@@ -82,7 +82,7 @@ import Testing
             "export \(folder)/out --cache c --root \(workspace.root)",
         ]
         for line in lines {
-            let outcome = try RealTool.runInShell("ulimit -f 8; exec \"$TOOL\" \(line)")
+            let outcome = try RealTool.runInShell("ulimit -f 4; exec \"$TOOL\" \(line)")
             #expect(!outcome.wasSignalled && outcome.status == 1, "\(line): \(outcome)")
             #expect(outcome.errors.contains(String(cString: strerror(EFBIG))), "\(line): \(outcome)")
             let left = try FileManager.default.subpathsOfDirectory(atPath: folder)
