@@ -156,6 +156,7 @@ int mkdirat(int directory, const char *path, mode_t mode);
 int isatty(int descriptor);
 int pipe(int descriptors[2]);
 pid_t getpid(void);
+int gethostname(char *name, size_t count);
 uid_t geteuid(void);
 int sched_yield(void);
 
