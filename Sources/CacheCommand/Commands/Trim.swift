@@ -62,7 +62,7 @@ struct Trim: Subcommand {
     }
 }
 
-/// What making a cache smaller would remove.
+/// The entries that a trim would remove.
 struct TrimPlan: Sendable, Equatable {
     /// Expired entries.
     let expiredCount: Int

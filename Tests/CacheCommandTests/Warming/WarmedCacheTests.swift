@@ -58,9 +58,11 @@ struct WarmedCacheTests {
         #expect(ToolRun(warm + cache.options, on: DiskCache.backend, input: lines(4...4)).status == .success)
     }
 
-    @Test("On a full disk the former entries stay, and every record that was not saved is counted")
+    @Test(
+        "On a full disk the former entries stay, and every record that was not saved is counted",
+        .enabled(if: SmallVolume.isPossible, "a small volume cannot be mounted here, which takes root")
+    )
     func fullDisk() throws {
-        guard SmallVolume.isPossible else { return }
         try SmallVolume.mount("size=2m") { path, _ in
             func warm(_ version: Int) -> ToolRun {
                 var random = SeededGenerator(seed: UInt64(version))

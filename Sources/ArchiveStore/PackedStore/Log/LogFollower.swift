@@ -144,8 +144,9 @@ struct LogFollower: Sendable {
     private func successor(of segment: Segment, isSealed: Bool = false) throws(StoreError) -> Segment? {
         let number = segment.number + 1
         if let next = try segments.segment(number) { return next }
-        guard isSealed || isOpening, let last = try segments.numbers().last, last >= number else {
-            // Another process may have removed all of the log.
+        guard isSealed, let last = try segments.numbers().last, last >= number else {
+            // Another process may have removed all of the log. Segments go from the front only: while this one is there, none
+            // after it is gone.
             let isThere = try attempt("looking for a segment", segments.path(segment.number)) {
                 () throws(SystemError) in
                 try segment.file.extent().linkCount > 0

@@ -8,7 +8,8 @@ final class LogLock: Sendable {
     private let segments: SegmentTable
     private let directory: DirectoryLock
     private let state: RankedMutex<LogState>
-    private let nextCheck = Atomic<UInt64>(0)
+    /// When the directory is to be checked again.
+    private let nextCheck: Atomic<UInt64>
 
     init(folder: StoreFolder, tail: LogTail, reader: RecordReader, state: LogState) {
         self.folder = folder
@@ -17,6 +18,8 @@ final class LogLock: Sendable {
         segments = reader.segments
         directory = DirectoryLock(folder: folder, status: reader.status)
         self.state = RankedMutex(state, rank: PackedLocks.writer)
+        // It was opened just now.
+        nextCheck = Atomic(CoarseClock.now(folder.root.layer) + Self.checkInterval)
     }
 
     /// Gives the directory's lock back; the log is not changed any longer.
