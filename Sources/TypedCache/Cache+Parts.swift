@@ -13,7 +13,8 @@ extension Cache {
         }
         var elements: [Element] = []
         elements.reserveCapacity(range.count)
-        for part in parts { elements += part.value }
+        // Each by itself, for the reason that ``Processors/map(_:_:)`` has.
+        for part in parts { for index in part.value.indices { elements.append(part.value[index]) } }
         return elements
     }
 }

@@ -156,17 +156,15 @@ extension ModelEntry {
 
     /// A revision for each scope that was invalidated: `type user`, say.
     private static func invalidations(_ value: RecordValue) -> RecordValue {
-        guard case .object(let stored) = value else { return value }
-        var record = Record()
-        if let floor = stored["f"] { record.fields.append(RecordField(name: "everything", value: floor)) }
-        guard case .object(let scopes)? = stored["s"] else { return .object(record) }
+        guard case .array(let texts) = value else { return value }
         let kinds = ["t:": "type", "m:": "model", "l:": "list", "g:": "tag"]
-        record.fields += scopes.fields.map { scope in
-            let kind = kinds[String(scope.name.prefix(2))]
-            return RecordField(
-                name: kind.map { "\($0) \(scope.name.dropFirst(2))" } ?? scope.name,
-                value: scope.value
-            )
+        var record = Record()
+        for case .string(let text) in texts {
+            let parts = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let revision = Int64(parts[0]) else { return value }
+            let kind = kinds[String(parts[1].prefix(2))]
+            let name = parts[1] == "*" ? "everything" : kind.map { "\($0) \(parts[1].dropFirst(2))" }
+            record.fields.append(RecordField(name: name ?? String(parts[1]), value: .int(revision)))
         }
         return .object(record)
     }

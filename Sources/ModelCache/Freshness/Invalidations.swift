@@ -1,5 +1,5 @@
 /// The scopes that were invalidated, each at a revision.
-struct Invalidations: Codable, Hashable, Sendable {
+struct Invalidations: Hashable, Sendable {
     /// Scopes with a revision each, beyond which the oldest is merged into `floor`.
     static let countLimit = 1_024
 
@@ -7,10 +7,28 @@ struct Invalidations: Codable, Hashable, Sendable {
     /// Entries of any scope that are older than this are stale.
     private var floor = Revision.none
 
-    enum CodingKeys: String, CodingKey {
-        case scopes = "s"
-        case floor = "f"
+    init() {}
+
+    // MARK: On disk
+
+    /// A text for each scope: the revision and the scope's key. Not a dictionary: to decode one, the runtime looks for four
+    /// conformances, which takes as long as decoding fifty models.
+    var texts: [String] {
+        let all = floor == .none ? scopes : scopes.merging([InvalidationScope.everything.key: floor]) { max($0, $1) }
+        return all.sorted { $0.key < $1.key }.map { "\($0.value.number) \($0.key)" }
     }
+
+    /// - Returns: `nil` if one of the texts is damaged.
+    init?(_ texts: [String]) {
+        for text in texts {
+            guard let space = text.utf8.firstIndex(of: UInt8(ascii: " ")), let number = UInt64(text[..<space]) else {
+                return nil
+            }
+            add(InvalidationScope(key: String(text[text.utf8.index(after: space)...])), at: Revision(number))
+        }
+    }
+
+    // MARK: Scopes
 
     /// Makes everything in a scope stale that was asked for before `revision`.
     mutating func add(_ scope: InvalidationScope, at revision: Revision) {

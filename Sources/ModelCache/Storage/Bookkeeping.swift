@@ -26,14 +26,26 @@ struct BookkeepingRecord: Encoded, Codable, NamedInArchives, Sendable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         generation = UInt64(bitPattern: try container.decode(Int64.self, forKey: .generation))
         reserved = UInt64(bitPattern: try container.decode(Int64.self, forKey: .reserved))
-        invalidations = try container.decode(Invalidations.self, forKey: .invalidations)
+        guard
+            let invalidations = Invalidations(
+                try container.decodeIfPresent([String].self, forKey: .invalidations) ?? []
+            )
+        else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .invalidations,
+                in: container,
+                debugDescription: "an invalidation is no revision and scope"
+            )
+        }
+        self.invalidations = invalidations
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(Int64(bitPattern: generation), forKey: .generation)
         try container.encode(Int64(bitPattern: reserved), forKey: .reserved)
-        try container.encode(invalidations, forKey: .invalidations)
+        let texts = invalidations.texts
+        if !texts.isEmpty { try container.encode(texts, forKey: .invalidations) }
     }
 }
 

@@ -54,7 +54,7 @@ where Record.Wrapper.Value == Record {
     }
 
     /// The same for the entries at some places.
-    private func renew(_ found: inout Found, _ keys: PreparedKeys, at places: some Sequence<Int>) {
+    private func renew(_ found: inout Found, _ keys: PreparedKeys, at places: [Int]) {
         if renewals.isEmpty { return }
         for place in places where found.entries[place] != nil {
             if let renewal = renewals[keys[place]] { found.entries[place] = renewal }
@@ -95,7 +95,7 @@ where Record.Wrapper.Value == Record {
                 }
             }
         }
-        renew(&found, keys, at: keys.indices)
+        if !renewals.isEmpty { renew(&found, keys, at: Array(keys.indices)) }
         return (found, unknown)
     }
 

@@ -69,11 +69,12 @@ final class CacheCore: Sendable {
         diskLimits = TierFigures(disk)
         publisher = Self.publisher(disk, place)
         let gate = HitGate()
+        let metrics = CacheMetrics.of(observer)
         listeners = Listeners(
             cacheName: name,
             storeTier: archives != nil ? .memory : remote != nil ? .shared : .disk,
             // Finds the cache's histograms once, and not for each operation.
-            observer: (observer as? CacheMetrics)?.operations(of: name) ?? observer,
+            observer: metrics?.operations(of: name) ?? observer,
             gate: gate
         )
         recorder = Recorder(
@@ -84,7 +85,7 @@ final class CacheCore: Sendable {
         )
         foreignChanges = disk.followsOtherProcesses ? ForeignChanges(of: store, in: self.memory) : nil
         store.setUser(self)
-        (observer as? CacheMetrics)?.add(self)
+        metrics?.add(self)
         // Otherwise a program that opens the directory, saves and drops the cache again and again could defer any
         // number of writes.
         self.memory.drainSiblings(nil)

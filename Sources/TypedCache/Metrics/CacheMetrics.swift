@@ -46,6 +46,13 @@ public final class CacheMetrics: CacheObserver {
     /// observer passes them on. Does nothing if the cache is part of these metrics already.
     public func add<Value>(_ cache: Cache<Value>) { add(cache.core) }
 
+    /// The observer, if it is metrics. Not by a cast: where that fails, the runtime looks for a conformance of the observer's
+    /// type among all that the process has.
+    static func of(_ observer: (any CacheObserver)?) -> CacheMetrics? {
+        guard let observer, type(of: observer) == CacheMetrics.self else { return nil }
+        return observer as? CacheMetrics
+    }
+
     func add(_ core: CacheCore) {
         guard !core.metrics.withLock({ $0.contains { $0.metrics === self } }) else { return }
         let member = Member(name: core.name, place: core.place, memory: core.memory, core: core)

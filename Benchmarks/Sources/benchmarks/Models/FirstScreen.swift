@@ -41,9 +41,8 @@ enum FirstScreen: String, CaseIterable {
         let start = Moment()
         do {
             guard let way = FirstScreen(rawValue: name) else { throw BenchmarkError("there is no way \(name)") }
-            let opened = try way.show(URL(filePath: folder, directoryHint: .isDirectory))
-            let end = Moment()
-            print(start.figures(to: end) + " " + start.figures(to: opened ?? end))
+            let screen = try way.show(URL(filePath: folder, directoryHint: .isDirectory))
+            print(start.figures(to: screen.shown) + " " + start.figures(to: screen.opened ?? screen.shown))
             return 0
         } catch {
             FileHandle.standardError.write(Data("\(argument): \(error)\n".utf8))
@@ -58,8 +57,17 @@ enum FirstScreen: String, CaseIterable {
         func figures(to end: Moment) -> String { "\(Int(end.time - time)) \(Int(end.processor - processor))" }
     }
 
-    /// - Returns: when the store was open, if it is ours.
-    private func show(_ folder: URL) throws -> Moment? {
+    /// The values of a screen, and what they were read from, which a program keeps as long as it runs.
+    private struct Screen: Sendable {
+        /// When the store was open, if it is ours.
+        var opened: Moment?
+        let shown = Moment()
+        /// Not shared: the thread that has made it waits for nothing else.
+        nonisolated(unsafe) let source: AnyObject?
+        let values: [any Sendable]
+    }
+
+    private func show(_ folder: URL) throws -> Screen {
         switch self {
         case .models:
             return try wait {
@@ -68,31 +76,38 @@ enum FirstScreen: String, CaseIterable {
                 let offers = try await models.stored(OfferList(name: Self.list))?.elements ?? []
                 let sellers = try await models.stored(Seller.self, ids: Set(offers.map(\.seller.id)))
                 try Self.check(offers, sellers.count)
-                return opened
+                return Screen(opened: opened, source: models, values: [offers, sellers])
             }
         case .json:
             let offers = try OfferFiles(folder).list(Self.list)
             let data = try Data(contentsOf: folder.appending(path: "sellers.json"))
-            try Self.check(offers, JSONDecoder().decode([Seller].self, from: data).count)
+            let sellers = try JSONDecoder().decode([Seller].self, from: data)
+            try Self.check(offers, sellers.count)
+            return Screen(source: nil, values: [offers, sellers])
         case .rows, .columns, .hand:
             #if SQLITE
                 let layout: OfferDatabase.Layout = self == .rows ? .json : .columns
                 let database = try OfferDatabase(folder.appending(path: layout.rawValue), layout)
                 let offers = try database.list(Self.list, by: self == .hand ? .hand : .decoder)
-                try Self.check(offers, database.sellers(of: offers).count)
+                let sellers = try database.sellers(of: offers)
+                try Self.check(offers, sellers.count)
+                return Screen(source: database, values: [offers, sellers])
+            #else
+                throw BenchmarkError("there is no SQLite")
             #endif
         case .cache:
             let cache = try Cache<Offer>(name: "one", directory: folder)
             let opened = Moment()
-            guard try cache.fetch(forKey: "1")?.id == 1 else { throw BenchmarkError("the offer is missing") }
-            return opened
-        case .file:
-            let data = try Data(contentsOf: folder.appending(path: "one.json"))
-            guard try JSONDecoder().decode(Offer.self, from: data).id == 1 else {
+            guard let offer = try cache.fetch(forKey: "1"), offer.id == 1 else {
                 throw BenchmarkError("the offer is missing")
             }
+            return Screen(opened: opened, source: cache, values: [offer])
+        case .file:
+            let data = try Data(contentsOf: folder.appending(path: "one.json"))
+            let offer = try JSONDecoder().decode(Offer.self, from: data)
+            guard offer.id == 1 else { throw BenchmarkError("the offer is missing") }
+            return Screen(source: nil, values: [offer])
         }
-        return nil
     }
 
     private static func check(_ offers: [Offer], _ sellers: Int) throws {
