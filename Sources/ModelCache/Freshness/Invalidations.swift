@@ -14,14 +14,16 @@ struct Invalidations: Hashable, Sendable {
     /// A text for each scope: the revision and the scope's key. Not a dictionary: to decode one, the runtime looks for four
     /// conformances, which takes as long as decoding fifty models.
     var texts: [String] {
-        let all = floor == .none ? scopes : scopes.merging([InvalidationScope.everything.key: floor]) { max($0, $1) }
+        let all =
+            floor == .none ? scopes : scopes.merging([InvalidationScope.everything.key: floor]) { max($0, $1) }
         return all.sorted { $0.key < $1.key }.map { "\($0.value.number) \($0.key)" }
     }
 
     /// - Returns: `nil` if one of the texts is damaged.
     init?(_ texts: [String]) {
         for text in texts {
-            guard let space = text.utf8.firstIndex(of: UInt8(ascii: " ")), let number = UInt64(text[..<space]) else {
+            guard let space = text.utf8.firstIndex(of: UInt8(ascii: " ")), let number = UInt64(text[..<space])
+            else {
                 return nil
             }
             add(InvalidationScope(key: String(text[text.utf8.index(after: space)...])), at: Revision(number))

@@ -25,30 +25,11 @@ final class PackedIndex: Sendable {
         var count = 0
     }
 
-    private struct PartState: Sendable {
-        /// `nil`: not loaded yet.
-        var table: IndexTable?
-        /// How often a key was looked for without loading the part.
-        var looks = 0
-        /// The slots that these looks found, until their segments are dropped.
-        var found: [IndexSlot] = []
-        /// Uses of entries of a part that is not loaded.
-        var uses: [IndexSlot] = []
-    }
-
-    private final class Part: Sendable {
-        let state: RankedMutex<PartState>
-
-        init(isLoaded: Bool, rank: LockRank) {
-            state = RankedMutex(PartState(table: isLoaded ? IndexTable() : nil), rank: rank)
-        }
-    }
-
     /// The number of look-ups after which a part is loaded whole: a program that reads few entries needs none of
     /// the tables.
     private static let mostLooks = 2
 
-    private let parts: [Part]
+    private let parts: IndexParts
     /// `nil` once every part is loaded, so that a snapshot that was removed gives its blocks back.
     private let source: RankedMutex<Source?>
     private let formerCount: Int
@@ -64,7 +45,7 @@ final class PackedIndex: Sendable {
         #endif
         hasLoadedAll.store(source == nil, ordering: .relaxed)
         formerCount = source?.count ?? 0
-        parts = (0..<Self.partCount).map { _ in Part(isLoaded: source == nil, rank: PackedLocks.indexPart) }
+        parts = IndexParts(count: Self.partCount, areLoaded: source == nil)
     }
 
     static func part(_ hash: UInt64) -> Int { Int(hash >> (KeyDigest.hashBitCount - 8)) }
@@ -75,7 +56,7 @@ final class PackedIndex: Sendable {
     }
 
     func withPart<Result>(number: Int, _ body: (inout IndexTable) -> Result) -> Result {
-        parts[number].state.withLock { state in
+        parts.withLock(number) { state in
             // The counts that the sums include already.
             let known = state.table.map { ($0.count, $0.byteCount) } ?? (0, 0)
             // Taken out in the meantime, so that a change does not copy its array.
@@ -92,7 +73,7 @@ final class PackedIndex: Sendable {
     /// Runs `body` with a part as it is. One that was not needed until now is read for this call and not kept: it has not
     /// changed since the snapshot, and a look at all parts takes the memory of one.
     private func peekPart(number: Int, _ body: (borrowing IndexTable) -> Void) {
-        parts[number].state.withLock { state in
+        parts.withLock(number) { state in
             let peeked = state.table ?? load(number, state.uses)
             body(peeked)
         }
@@ -164,24 +145,24 @@ final class PackedIndex: Sendable {
 
         /// Gives the slots of the parts that were needed until now.
         func forEachLoadedSlot(_ body: (IndexSlot) -> Void) {
-            for part in parts { part.state.withLock { $0.table?.forEachSlot(body) } }
+            for number in parts.indices { parts.withLock(number) { $0.table?.forEachSlot(body) } }
         }
     #endif
 
     /// Removes the slots of segments before one. The source of parts that are not loaded must leave them out by now.
     ///
     /// - Parameter body: is given each of these slots that the index has, or had found for a caller without loading its part.
-    func removeSegments(before number: UInt32, _ body: (IndexSlot) -> Void) {
-        for part in parts {
-            part.state.withLock { state in
+    func removeSegments(before segment: UInt32, _ body: (IndexSlot) -> Void) {
+        for number in parts.indices {
+            parts.withLock(number) { state in
                 state.found.removeAll { slot in
-                    let isGone = slot.place.segment < number
+                    let isGone = slot.place.segment < segment
                     if isGone { body(slot) }
                     return isGone
                 }
                 guard var loaded = state.table.take() else { return }
                 let known = (loaded.count, loaded.byteCount)
-                for slot in loaded.removeAll(where: { $0.place.segment < number }) { body(slot) }
+                for slot in loaded.removeAll(where: { $0.place.segment < segment }) { body(slot) }
                 count(loaded, since: known)
                 state.table = loaded
             }
@@ -195,7 +176,7 @@ final class PackedIndex: Sendable {
 
     /// The slot of a key: the one with its digest; if there is none, one that may be the key's.
     func slot(_ digest: KeyDigest) -> IndexSlot? {
-        let look = parts[Self.part(digest.high)].state.withLock { state -> IndexLook? in
+        let look = parts.withLock(Self.part(digest.high)) { state -> IndexLook? in
             if state.table != nil { return IndexLook(slot: state.table?.slot(digest)) }
             guard state.looks < Self.mostLooks else { return nil }
             state.looks += 1
@@ -217,7 +198,7 @@ final class PackedIndex: Sendable {
     }
 
     func use(_ slot: IndexSlot) {
-        let isNoted = parts[Self.part(slot.hash)].state.withLock { state in
+        let isNoted = parts.withLock(Self.part(slot.hash)) { state in
             guard state.table == nil else {
                 // Where it lies: this changes no sum.
                 state.table?.use(slot.hash, slot.place)
@@ -247,7 +228,7 @@ final class PackedIndex: Sendable {
         if keepsPart {
             withPart(number: part) { $0.forEachSlot { slots.append($0) } }
         } else {
-            let listed = parts[part].state.withLock { state -> [IndexSlot]? in
+            let listed = parts.withLock(part) { state -> [IndexSlot]? in
                 guard state.table == nil, state.uses.isEmpty else { return nil }
                 let source = source.withLock { $0 }
                 return source?.list(part)
