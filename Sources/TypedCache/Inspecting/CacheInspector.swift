@@ -196,17 +196,7 @@ extension CacheInspector {
     ///
     /// - Complexity: O(*n*) in the number of files.
     package func byteCountOfFiles() -> Int {
-        guard let directory else { return 0 }
-        // No link is followed, and a file that is removed in the meantime counts as empty.
-        let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
-        var count = 0
-        while files?.nextObject() != nil {
-            guard let file = files?.fileAttributes, file[.type] as? FileAttributeType == .typeRegular else {
-                continue
-            }
-            count += (file[.size] as? NSNumber)?.intValue ?? 0
-        }
-        return count
+        directory.map { StoreFiles.byteCount(inDirectory: $0.path(percentEncoded: false)) } ?? 0
     }
 }
 
