@@ -54,42 +54,41 @@ public final class Cache<Value: Encoded> where Value.Wrapper.Value == Value {
     let defaultExpiration: Expiration
 
     /// - Parameters:
+    ///   - isSendable: whether values are known to be Sendable.
     ///   - sweeps: whether expired entries are removed in the background, once a minute.
     ///   - memoryPlace: see ``CacheCore``.
     init(
         name: String,
         directory: URL?,
         store: any ArchiveStore,
-        memory: MemorySettings,
-        disk: DiskSettings = DiskSettings(),
-        values: ValueTreatment,
-        cost: (@Sendable (Value) -> ByteCount)? = nil,
+        settings: CacheSettings<Value>,
+        isSendable: Bool,
         sweeps: Bool = false,
-        expiration: Expiration,
-        clock: any CacheClock,
-        observer: (any CacheObserver)? = nil,
         memoryPlace: String? = nil
     ) {
+        let values = settings.valueSharing.treatment(of: Value.self, isSendable: isSendable)
+        let disk = settings.disk ?? DiskSettings()
         self.name = name
         self.directory = directory
-        form = MemoryForm(sharesValues: values.areShared, cost: cost)
+        form = MemoryForm(sharesValues: values.areShared, cost: settings.cost)
         valuesAreSendable = values.areSendable
         core = CacheCore(
             name: name,
             directory: directory,
             store: store,
-            memory: memory,
+            // Without a disk, the store has the limits, and memory holds the same entries.
+            memory: settings.disk == nil ? .unlimited : settings.memory,
             disk: disk,
             sweeps: sweeps,
-            clock: clock,
-            observer: observer,
+            clock: settings.clock,
+            observer: settings.observer,
             memoryPlace: memoryPlace
         )
         self.memory = core.memory
         recorder = core.recorder
         usage = core.usage
         followsOthers = disk.followsOtherProcesses
-        defaultExpiration = expiration
+        defaultExpiration = settings.expiration
     }
 
     /// The number of events of each kind since this cache was opened.

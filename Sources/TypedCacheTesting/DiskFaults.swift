@@ -6,7 +6,8 @@ import Synchronization
 ///
 /// ```swift
 /// let faults = DiskFaults()
-/// let cities = try Cache<City>(name: "cities", directory: directory.url, faults: faults)
+/// let settings = CacheSettings<City>().failing(by: faults)
+/// let cities = try Cache(name: "cities", directory: directory.url, settings: settings)
 /// faults.fail(.write, with: .noSpace)     // the disk is full from now on
 /// faults.heal()                           // and has room again
 /// faults.failCall(3)                      // the third call from now on fails, and no other

@@ -6,7 +6,7 @@ import TypedCache
 ///
 /// ```swift
 /// let recorder = EventRecorder()
-/// let cities = try Cache<City>(name: "cities", observer: recorder)
+/// let cities = try Cache<City>(name: "cities", settings: CacheSettings(observer: recorder))
 /// try cities.fetch(forKey: "1")
 /// #expect(recorder.events.map(\.kind) == [.missed])
 /// ```

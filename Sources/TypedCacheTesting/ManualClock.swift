@@ -6,7 +6,8 @@ import TypedCache
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// let cities = try Cache<City>(name: "cities", expiration: .after(.hours(1)), clock: clock)
+/// let settings = CacheSettings<City>(expiration: .after(.hours(1)), clock: clock)
+/// let cities = try Cache(name: "cities", settings: settings)
 /// clock.advance(by: .seconds(3_600))    // everything saved so far has expired
 /// ```
 public final class ManualClock: CacheClock {

@@ -51,14 +51,14 @@ struct Forking {
     private static let count = 300
 
     private func open(clock: some CacheClock = SystemClock()) throws -> Cache<ProvenValue> {
-        try Cache(name: "shared", directory: directory, disk: disk, clock: clock)
+        try Cache(name: "shared", directory: directory, settings: CacheSettings(disk: disk, clock: clock))
     }
 
     /// A cache of the same kind that gives entries up in the background.
     private func openLimited() throws -> Cache<ProvenValue> {
         var disk = disk
         disk.countLimit = 50
-        return try Cache(name: "limited", directory: directory, disk: disk)
+        return try Cache(name: "limited", directory: directory, settings: CacheSettings(disk: disk))
     }
 
     private func value(_ number: Int) -> ProvenValue {
@@ -93,7 +93,7 @@ struct Forking {
         for number in 0..<100 { try cache.save(value(number), forKey: "before \(number)") }
         try cache.save(value(0), forKey: "idle", expiration: .afterIdle(.seconds(7_200)))
         try cache.flush()
-        let alone = try Cache<ProvenValue>(name: "alone", disk: nil)
+        let alone = try Cache<ProvenValue>(name: "alone", settings: CacheSettings(disk: nil))
         try alone.save(value(0), forKey: "k")
         var locks: KeyLocks? = try KeyLocks(directory: directory.appending(path: "shared").path)
         guard try locks?.tryLock(KeyLocks.Offset(key: "k")) == true else { throw TortureError("k is locked") }

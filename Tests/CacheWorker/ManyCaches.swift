@@ -19,7 +19,11 @@ struct ManyCaches {
         #endif
         guard status == 0 else { throw TortureError("the limit of descriptors cannot be set") }
         let caches = try (0..<count).map { number in
-            try Cache<ProvenValue>(name: "many \(number)", directory: directory, memory: .none, disk: disk)
+            try Cache<ProvenValue>(
+                name: "many \(number)",
+                directory: directory,
+                settings: CacheSettings(memory: .none, disk: disk)
+            )
         }
         for round in 0..<2 {
             for (number, cache) in caches.enumerated() {

@@ -70,7 +70,7 @@ private struct Reply: CachedModel {
     }
 
     @Test func changesAreWrittenInTheirOrderAndKeepTheirTags() throws {
-        let cache = try Cache<ModelRecord<Reply>>(name: "replies", disk: nil)
+        let cache = try Cache<ModelRecord<Reply>>(name: "replies", settings: CacheSettings(disk: nil))
         let table = RecordTable(cache)
         let state = EntryState(generation: 1, revision: Revision(1), fetchedAt: .now)
         let records = (0..<30).map { id in
@@ -94,7 +94,7 @@ private struct Reply: CachedModel {
     }
 
     @Test func knownEntriesAreThoseThatOneByOneLooksFind() throws {
-        let cache = try Cache<ModelRecord<Reply>>(name: "replies", disk: nil)
+        let cache = try Cache<ModelRecord<Reply>>(name: "replies", settings: CacheSettings(disk: nil))
         let table = RecordTable(cache)
         let state = EntryState(generation: 1, revision: Revision(1), fetchedAt: .now)
         func record(_ id: Int) -> ModelRecord<Reply> { ModelRecord(model: Reply(id: id, text: "t"), state: state) }

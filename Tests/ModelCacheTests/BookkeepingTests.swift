@@ -17,7 +17,11 @@ import TypedCacheTesting
 
         func open() throws -> Bookkeeping {
             try Bookkeeping(
-                Cache(name: "b", directory: directory.url, faults: faults, disk: DiskSettings(layout: .files)),
+                Cache(
+                    name: "b",
+                    directory: directory.url,
+                    settings: CacheSettings(disk: DiskSettings(layout: .files)).failing(by: faults)
+                ),
                 unreadable: UnreadableEntries("the record", { Issue.record($0) })
             )
         }

@@ -32,7 +32,11 @@ struct ClockTests {
             roundTrip = Date.now.timeIntervalSince(start)
             error = abs(tier.offset.clock.secondsAhead - behind)
             self.behind = behind
-            cache = try Cache(name: "cities", shared: tier, clock: LateClock(behind: behind))
+            cache = try Cache(
+                name: "cities",
+                shared: tier,
+                settings: CacheSettings(clock: LateClock(behind: behind))
+            )
         }
 
         /// The deadline of a key's entry, by the server's clock as far as this machine knows it.
@@ -79,7 +83,7 @@ struct ClockTests {
         settings.timeouts = .patient
         let base = try RedisConnection(to: fleet.server.endpoint, settings: settings)
         let tier = try SharedTier(client: DistantClient(base, behind: behind), prefix: fleet.prefix)
-        return try Cache(name: "cities", shared: tier, clock: LateClock(behind: behind))
+        return try Cache(name: "cities", shared: tier, settings: CacheSettings(clock: LateClock(behind: behind)))
     }
 
     @Test(arguments: [-3_600.0, 3_600]) func theFirstFetchOfAMachineSeesAnEntryThatIsFresh(behind: Double)

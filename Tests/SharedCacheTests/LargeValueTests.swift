@@ -37,7 +37,11 @@ struct LargeValueTests {
         defer { proxy.end() }
         let tier = try fleet.machine(through: proxy.port, settings)
         try await tier.verified()
-        let cache = try Cache<Data>(name: "pictures", shared: tier, memory: MemorySettings(byteLimit: .bytes(0)))
+        let cache = try Cache<Data>(
+            name: "pictures",
+            shared: tier,
+            settings: CacheSettings(memory: MemorySettings(byteLimit: .bytes(0)))
+        )
         _ = try await cache.fetch(forKey: "none")
         proxy.fault = .slow
         let large = Task {
@@ -79,7 +83,11 @@ struct LargeValueTests {
         let settings = { (settings: inout SharedSettings) in settings.compression = .none }
         let writer = try Cache<Data>(name: "pictures", shared: try fleet.machine(settings))
         let tier = try fleet.machine(settings)
-        let reader = try Cache<Data>(name: "pictures", shared: tier, memory: MemorySettings(byteLimit: .bytes(0)))
+        let reader = try Cache<Data>(
+            name: "pictures",
+            shared: tier,
+            settings: CacheSettings(memory: MemorySettings(byteLimit: .bytes(0)))
+        )
         let values = [700_000, 700_000, 1_000_000].enumerated().map { Self.noise($1, seed: UInt64($0)) }
         try await writer.save(values[0], forKey: "key")
         let writing = Task {

@@ -40,7 +40,7 @@ struct ManyEntriesTests {
         let keys = (0..<640).map { "key \($0)" }
         let tier = try await Self.quietMachine(fleet)
         try await tier.cache().save(contentsOf: keys.map { ($0, "value of \($0)") })
-        let cache = try Cache<String>(name: "cities", shared: tier, memory: .none)
+        let cache = try Cache<String>(name: "cities", shared: tier, settings: CacheSettings(memory: .none))
         let asked = keys + ["absent"]
         for isBlocking in [true, false] {
             let reads = try await Self.reads(tier)

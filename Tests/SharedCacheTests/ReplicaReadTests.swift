@@ -43,7 +43,7 @@ struct ReplicaReadTests {
     }
 
     private func remote(_ tier: SharedTier, name: String = "cities") throws -> Cache<String> {
-        try Cache(name: name, shared: tier, memory: MemorySettings(byteLimit: .bytes(0)))
+        try Cache(name: name, shared: tier, settings: CacheSettings(memory: MemorySettings(byteLimit: .bytes(0))))
     }
 
     /// Fetches until a replica gives the value: the first ones ask whether it is connected with its primary.

@@ -237,7 +237,7 @@ struct SettingsTests {
         let observer = OperationObserver()
         let fleet = try await Fleet()
         let tier = try await fleet.verifiedMachine()
-        let cache = try Cache<String>(name: "cities", shared: tier, observer: observer)
+        let cache = try Cache<String>(name: "cities", shared: tier, settings: CacheSettings(observer: observer))
         _ = try await cache.fetch(forKey: "key") { "value" }
         #expect(observer.operations == [.remoteRead, .lease, .load, .remoteWrite])
         let statistics = tier.statistics

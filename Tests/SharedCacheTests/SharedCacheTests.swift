@@ -179,14 +179,9 @@ struct SharedCacheTests {
         let cache = try Cache<String>(
             name: "cities",
             store: store,
-            place: "elsewhere",
-            memory: .none,
-            values: .automatic,
-            isSendable: true,
-            cost: nil,
-            expiration: .never,
-            clock: SystemClock(),
-            observer: nil
+            memoryPlace: "elsewhere",
+            settings: CacheSettings(memory: .none),
+            isSendable: true
         )
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<200 {

@@ -36,7 +36,11 @@ struct SlowWayTests {
         let url = "redis://127.0.0.1:\(proxy.port)/?prefix=\(fleet.prefix)"
         let tier = try SharedTier(url, SharedSettings(timeouts: .init(hard: .seconds(20 * slowness))))
         try await tier.verified()
-        let cache = try Cache<String>(name: "cities", shared: tier, memory: MemorySettings(byteLimit: .bytes(0)))
+        let cache = try Cache<String>(
+            name: "cities",
+            shared: tier,
+            settings: CacheSettings(memory: MemorySettings(byteLimit: .bytes(0)))
+        )
         let produced = Counter()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<4 {

@@ -21,9 +21,8 @@ struct TieredTests {
         try Cache(
             name: "cities",
             shared: tier,
-            memory: memory,
             near: .disk(directory: directory.url),
-            clock: clock
+            settings: CacheSettings(memory: memory, clock: clock)
         )
     }
 

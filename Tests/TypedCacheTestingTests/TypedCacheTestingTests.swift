@@ -39,7 +39,10 @@ private enum Shape: Codable, Encoded, Sendable {
         let clock = ManualClock(now: Date(timeIntervalSince1970: 1_000))
         let start = clock.now
         #expect(start == Date(timeIntervalSince1970: 1_000) && clock.now == start)
-        try withTemporaryCache(of: City.self, expiration: .after(.seconds(60)), clock: clock) { cities in
+        try withTemporaryCache(
+            of: City.self,
+            settings: CacheSettings(expiration: .after(.seconds(60)), clock: clock)
+        ) { cities in
             try cities.save(city, forKey: "1")
             clock.advance(by: .milliseconds(59_999))
             #expect(try cities.fetch(forKey: "1") == city)
@@ -91,7 +94,10 @@ private enum Shape: Codable, Encoded, Sendable {
     /// One that waits sees events also where as many were forgotten in the meantime.
     @Test func theRecorderFindsEventsAfterOthersWereForgotten() async throws {
         let recorder = EventRecorder()
-        try await withTemporaryCache(of: City.self, disk: nil, observer: recorder) { cities async throws in
+        try await withTemporaryCache(
+            of: City.self,
+            settings: CacheSettings(disk: nil, observer: recorder)
+        ) { cities async throws in
             // At once, so that the waiting task does not look in between.
             func miss(_ keys: [String]) throws { for key in keys { _ = try cities.fetch(forKey: key) } }
             try miss(["1", "1", "1"])
@@ -106,15 +112,26 @@ private enum Shape: Codable, Encoded, Sendable {
     @Test func testCachesShareAsTheProgramsDo() async throws {
         let directory = try TemporaryDirectory()
         #expect(try Cache<Shape>(name: "program", directory: directory.url).sharesValues)
-        #expect(try Cache<Shape>(name: "faulty", directory: directory.url, faults: DiskFaults()).sharesValues)
+        #expect(
+            try Cache<Shape>(
+                name: "faulty",
+                directory: directory.url,
+                settings: CacheSettings().failing(by: DiskFaults())
+            ).sharesValues
+        )
         #expect(try withTemporaryCache(of: Shape.self) { $0.sharesValues })
         #expect(try await withTemporaryCache(of: Shape.self) { shapes async throws in shapes.sharesValues })
-        #expect(try !withTemporaryCache(of: Shape.self, values: .decodedEachTime) { $0.sharesValues })
+        #expect(
+            try !withTemporaryCache(
+                of: Shape.self,
+                settings: CacheSettings(valueSharing: .decodedEachTime)
+            ) { $0.sharesValues }
+        )
     }
 
     @Test func theRecorderKeepsEveryEventInOrder() async throws {
         let recorder = EventRecorder()
-        try withTemporaryCache(of: City.self, observer: recorder) { cities in
+        try withTemporaryCache(of: City.self, settings: CacheSettings(observer: recorder)) { cities in
             #expect(try cities.fetch(forKey: "1") == nil)
             try cities.save(city, forKey: "1")
             #expect(try cities.fetch(forKey: "1") == city)
@@ -128,7 +145,7 @@ private enum Shape: Codable, Encoded, Sendable {
 
     @Test func theRecorderWaitsForAnEventOfTheBackground() async throws {
         let recorder = EventRecorder()
-        try await withTemporaryCache(of: City.self, observer: recorder) { cities in
+        try await withTemporaryCache(of: City.self, settings: CacheSettings(observer: recorder)) { cities in
             let later = Task { [city] in
                 try await Task.sleep(for: .milliseconds(20))
                 try await cities.save(city, forKey: "late")
@@ -145,7 +162,11 @@ private enum Shape: Codable, Encoded, Sendable {
     @Test(arguments: failures) func aFullDiskIsToldAndLeavesNothingStale(failure: DiskFaults.Failure) throws {
         let directory = try TemporaryDirectory()
         let faults = DiskFaults()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, faults: faults)
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings().failing(by: faults)
+        )
         try cities.save(city, forKey: "1")
         faults.fail(.write, with: failure)
         let error = #expect(throws: CacheError.self) { try cities.save(City(name: "new"), forKey: "1") }
@@ -159,7 +180,11 @@ private enum Shape: Codable, Encoded, Sendable {
     @Test(arguments: 1...3) func theNthCallFailsAndNoOther(number: Int) throws {
         let directory = try TemporaryDirectory()
         let faults = DiskFaults()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, faults: faults, memory: .none)
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(memory: .none).failing(by: faults)
+        )
         try cities.save(city, forKey: "1")
         faults.failCall(number)
         let before = faults.callCount
@@ -181,9 +206,7 @@ private enum Shape: Codable, Encoded, Sendable {
         let cities = try Cache<City>(
             name: "cities",
             directory: directory.url,
-            faults: faults,
-            disk: disk,
-            observer: recorder
+            settings: CacheSettings(disk: disk, observer: recorder).failing(by: faults)
         )
         faults.fail(.write, with: .noSpace)
         try await cities.save(city, forKey: "1")

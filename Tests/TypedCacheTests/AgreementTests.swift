@@ -86,10 +86,8 @@ import Testing
             name: "test",
             directory: URL(fileURLWithPath: path),
             store: store,
-            memory: MemorySettings(),
-            values: ValueTreatment(areShared: true, areSendable: true),
-            expiration: .never,
-            clock: SystemClock()
+            settings: CacheSettings(),
+            isSendable: true
         )
     }
 
@@ -185,7 +183,7 @@ import Testing
         let cities = try Cache<City>(
             name: "cities",
             directory: directory.url,
-            memory: MemorySettings(countLimit: 4)
+            settings: CacheSettings(memory: MemorySettings(countLimit: 4))
         )
         let keys = (0..<8).map { "key\($0)" }
         let failures = Mutex<[String]>([])
@@ -210,7 +208,7 @@ import Testing
         }
         #expect(failures.withLock { $0 } == [])
         // At rest, memory and disk say the same.
-        let cold = try Cache<City>(name: "cities", directory: directory.url, memory: .none)
+        let cold = try Cache<City>(name: "cities", directory: directory.url, settings: CacheSettings(memory: .none))
         for key in keys { #expect(try cities.fetch(forKey: key) == cold.fetch(forKey: key), "seed \(seed)") }
     }
 }

@@ -14,7 +14,7 @@ import Testing
     private let city = City(name: "x", population: 1)
 
     private func cache(_ name: String = "cache", memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
-        try Cache(name: name, directory: directory.url, memory: memory, clock: clock)
+        try Cache(name: name, directory: directory.url, settings: CacheSettings(memory: memory, clock: clock))
     }
 
     // MARK: The same as the synchronous ones

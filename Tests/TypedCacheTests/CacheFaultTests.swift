@@ -49,10 +49,8 @@ import Testing
             name: "test",
             directory: URL(fileURLWithPath: path),
             store: try FileStore(directory: path, create: true, layer: layer) { EntryName($0) },
-            memory: memory,
-            values: ValueTreatment(areShared: true, areSendable: true),
-            expiration: .never,
-            clock: SystemClock()
+            settings: CacheSettings(memory: memory),
+            isSendable: true
         )
     }
 

@@ -18,9 +18,11 @@ import Testing
         try Cache(
             name: "cache",
             directory: directory.url,
-            memory: memory,
-            clock: clock,
-            observer: reporter.map { FailureObserver(told: $0) }
+            settings: CacheSettings(
+                memory: memory,
+                clock: clock,
+                observer: reporter.map { FailureObserver(told: $0) }
+            )
         )
     }
 

@@ -20,10 +20,12 @@ import Testing
         try Cache(
             name: name,
             directory: directory.url,
-            memory: memory,
-            expiration: expiration,
-            clock: clock,
-            observer: reporter.map { FailureObserver(told: $0) }
+            settings: CacheSettings(
+                memory: memory,
+                expiration: expiration,
+                clock: clock,
+                observer: reporter.map { FailureObserver(told: $0) }
+            )
         )
     }
 
@@ -301,7 +303,11 @@ import Testing
     /// Codable would decode it as the class that the cache has, without the fields of the subclass.
     @Test(arguments: [ValueSharing.shared, .decodedEachTime])
     func aCodableObjectOfASubclassIsNotSaved(values: ValueSharing) throws {
-        let shapes = try Cache<Shape>(name: "shapes", directory: directory.url, values: values, clock: clock)
+        let shapes = try Cache<Shape>(
+            name: "shapes",
+            directory: directory.url,
+            settings: CacheSettings(valueSharing: values, clock: clock)
+        )
         try shapes.save(Shape(), forKey: "x")
         #expect(try shapes.fetch(forKey: "x")?.name == "shape")
         let error = #expect(throws: CacheError.self) { try shapes.save(Circle(), forKey: "x") }
@@ -337,7 +343,11 @@ import Testing
 
     @Test func anEntryUnderAnotherKeysNameIsNotTakenForIt() throws {
         let disk = DiskSettings(layout: .files)
-        let cities = try Cache<City>(name: "cache", directory: directory.url, memory: .none, disk: disk)
+        let cities = try Cache<City>(
+            name: "cache",
+            directory: directory.url,
+            settings: CacheSettings(memory: .none, disk: disk)
+        )
         try cities.save(City(name: "a", population: 1), forKey: "a")
         let file = try #require(try directory.entryFiles("cache").first)
         let bytes = try Data(contentsOf: file)

@@ -12,7 +12,11 @@ import Testing
     private let city = City(name: "x", population: 1)
 
     private func cache(_ writing: DiskSettings.Writing, _ layout: DiskSettings.Layout) throws -> Cache<City> {
-        try Cache(name: "cities", directory: directory.url, disk: DiskSettings(layout: layout, writing: writing))
+        try Cache(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(disk: DiskSettings(layout: layout, writing: writing))
+        )
     }
 
     @Test(arguments: [DiskSettings.Writing.through, .behind(limit: .mebibytes(1))], [false, true])
@@ -76,7 +80,11 @@ import Testing
             }
         }
         let observer = Closing()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, observer: observer)
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(observer: observer)
+        )
         let other = try Cache<City>(name: "cities", directory: directory.url)
         try other.save(city, forKey: "k")
         observer.close.withLock { close in
@@ -95,7 +103,7 @@ import Testing
     }
 
     @Test func aClosedCacheInMemoryAloneRefusesEverything() throws {
-        let cities = try Cache<City>(name: "cities", disk: nil)
+        let cities = try Cache<City>(name: "cities", settings: CacheSettings(disk: nil))
         try cities.save(city, forKey: 1)
         try cities.close()
         #expect(code { try Self.callAll(cities) } == .closed)

@@ -17,7 +17,11 @@ import Testing
         writing: DiskSettings.Writing = .through
     ) throws -> Cache<Blob> {
         let disk = DiskSettings(layout: layout, writing: writing, compression: compression)
-        return try Cache<Blob>(name: "blobs", directory: directory.url, memory: .none, disk: disk)
+        return try Cache<Blob>(
+            name: "blobs",
+            directory: directory.url,
+            settings: CacheSettings(memory: .none, disk: disk)
+        )
     }
 
     private func blob(text: Int, noise: Int, seed: Int) -> Blob {

@@ -25,11 +25,13 @@ import Testing
         try Cache(
             name: "pictures",
             directory: directory,
-            memory: memory,
-            disk: directory == nil ? nil : DiskSettings(),
-            values: values,
-            cost: cost,
-            clock: clock
+            settings: CacheSettings(
+                memory: memory,
+                disk: directory == nil ? nil : DiskSettings(),
+                valueSharing: values,
+                cost: cost,
+                clock: clock
+            )
         )
     }
 

@@ -14,7 +14,7 @@ import Testing
         _ type: Value.Type = City.self,
         memory: MemorySettings = MemorySettings()
     ) throws -> Cache<Value> where Value.Wrapper.Value == Value {
-        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
+        try Cache(name: "cache", directory: directory.url, settings: CacheSettings(memory: memory, clock: clock))
     }
 
     private func city(_ name: String) -> City { City(name: name, population: 1) }
@@ -111,7 +111,7 @@ import Testing
     @Test("An entry of another version: an older one is read, a newer one is left alone")
     func entriesOfOtherVersions() async throws {
         let disk = DiskSettings(layout: .files)
-        let cities = try Cache<City>(name: "cache", directory: directory.url, disk: disk)
+        let cities = try Cache<City>(name: "cache", directory: directory.url, settings: CacheSettings(disk: disk))
         try await cities.save(city("plain"), forKey: "plain")
         try await cities.save(city("tagged"), forKey: "tagged", tags: ["t"])
         let files = try directory.entryFiles("cache").map { ($0, try [UInt8](Data(contentsOf: $0))) }
@@ -167,7 +167,11 @@ import Testing
     @Test("A directory of the older format: taken over, with all that is in it")
     func aDirectoryOfTheOlderFormatIsTakenOver() async throws {
         let disk = DiskSettings(layout: .files)
-        try await Cache<City>(name: "cache", directory: directory.url, disk: disk).save(city("x"), forKey: "x")
+        try await Cache<City>(
+            name: "cache",
+            directory: directory.url,
+            settings: CacheSettings(disk: disk)
+        ).save(city("x"), forKey: "x")
         let marker = directory.url.appending(path: "cache/format")
         let text = try String(contentsOf: marker, encoding: .utf8)
         try Data(text.replacing("2", with: "1").utf8).write(to: marker)

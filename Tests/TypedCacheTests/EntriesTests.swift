@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func anEntrySaysWhatWasSaved() throws {
-        let cities = try Cache<City>(name: "cache", directory: directory.url, clock: clock)
+        let cities = try Cache<City>(name: "cache", directory: directory.url, settings: CacheSettings(clock: clock))
         let value = city(String(repeating: "Lavāsān ", count: 100))
         try cities.save(value, forKey: "a/b\u{0}😀", expiration: .after(.seconds(60)), tags: ["one", "ワン"])
         let stored = try directory.lastEntry("cache").bytes
@@ -171,7 +171,7 @@ import Testing
         let cities = try Cache<City>(
             name: "cache",
             directory: directory.url,
-            observer: FailureObserver { reports.add($0) }
+            settings: CacheSettings(observer: FailureObserver { reports.add($0) })
         )
         try fill(cities, names)
         try directory.damageEntry("cache")

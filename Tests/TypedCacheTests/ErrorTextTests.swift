@@ -34,7 +34,11 @@ import Testing
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func aVolumeThatIsKeptFreeIsNotSaidToBeFull(layout: DiskSettings.Layout) throws {
         let disk = DiskSettings(layout: layout, minimumFreeSpace: .mebibytes(1 << 30))
-        let letters = try Cache<Letter>(name: "letters", directory: directory.url, disk: disk)
+        let letters = try Cache<Letter>(
+            name: "letters",
+            directory: directory.url,
+            settings: CacheSettings(disk: disk)
+        )
         let error = try failure { try letters.save(Letter(text: "x"), forKey: "a") }
         #expect(error.code == .io && error.errorNumber == ENOSPC)
         let ending = "the cache leaves 1024 TiB of the volume free (minimumFreeSpace)"
@@ -45,7 +49,7 @@ import Testing
         let letters = try Cache<Letter>(
             name: "letters",
             directory: directory.url,
-            disk: DiskSettings(byteLimit: .kibibytes(64))
+            settings: CacheSettings(disk: DiskSettings(byteLimit: .kibibytes(64)))
         )
         try letters.save(Letter(text: "x"), forKey: "greeting")
         let numbers = try Cache<Number>(name: "letters", directory: directory.url)
@@ -194,8 +198,7 @@ import Testing
     @Test func limitsAreToldInNumbers() throws {
         let pictures = try Cache<Data>(
             name: "pictures",
-            memory: MemorySettings(byteLimit: .mebibytes(1)),
-            disk: nil
+            settings: CacheSettings(memory: MemorySettings(byteLimit: .mebibytes(1)), disk: nil)
         )
         let error = try failure { try pictures.save(Data(count: (1 << 20) + 1), forKey: "x") }
         #expect(error.code == .tooLarge)

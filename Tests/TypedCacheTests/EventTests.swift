@@ -114,7 +114,7 @@ import Testing
     /// Also where it was found in the store of a cache that has no disk.
     @Test func aHitOfACacheWithoutADiskIsOneInMemory() async throws {
         let observer = EventObserver()
-        let cities = try Cache<City>(name: "cities", disk: nil, observer: observer)
+        let cities = try Cache<City>(name: "cities", settings: CacheSettings(disk: nil, observer: observer))
         func empty() async throws {
             // Then only the store has the entries.
             for key in ["a", "b"] { _ = try await cities.extend(forKey: key, expiration: .after(.seconds(60))) }
@@ -154,8 +154,7 @@ import Testing
         let cache = try Cache<Picky>(
             name: "picky",
             directory: directory.url,
-            values: .decodedEachTime,
-            observer: observer
+            settings: CacheSettings(valueSharing: .decodedEachTime, observer: observer)
         )
         try await cache.save(Picky(number: 1), forKey: "a")
         for _ in 0..<3 { _ = try? await cache.fetch(forKey: "a") { Picky(number: 2) } }
@@ -269,7 +268,11 @@ import Testing
         async throws
     {
         let directory = TestDirectory()
-        let cities = try Cache<City>(name: "x", directory: directory.url, disk: isOnDisk ? DiskSettings() : nil)
+        let cities = try Cache<City>(
+            name: "x",
+            directory: directory.url,
+            settings: CacheSettings(disk: isOnDisk ? DiskSettings() : nil)
+        )
         let streams = [cities.events, cities.events]
         try await cities.save(City(name: "x", population: 1), forKey: "x")
         try await cities.close()

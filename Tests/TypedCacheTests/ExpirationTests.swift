@@ -63,7 +63,11 @@ import Testing
         memory: MemorySettings = MemorySettings(),
         expiration: Expiration = .never
     ) throws -> Cache<City> {
-        try Cache(name: name, directory: directory.url, memory: memory, expiration: expiration, clock: clock)
+        try Cache(
+            name: name,
+            directory: directory.url,
+            settings: CacheSettings(memory: memory, expiration: expiration, clock: clock)
+        )
     }
 
     @Test("Expired means absent in fetch, contains, keys, entries and count, without a sweep")

@@ -17,7 +17,11 @@ import Testing
         writing: DiskSettings.Writing = .through
     ) throws -> Cache<City> {
         let disk = DiskSettings(writing: writing)
-        return try Cache(name: "cache", directory: directory.url, memory: memory, disk: disk, clock: clock)
+        return try Cache(
+            name: "cache",
+            directory: directory.url,
+            settings: CacheSettings(memory: memory, disk: disk, clock: clock)
+        )
     }
 
     private func extend(_ cities: Cache<City>, _ expiration: Expiration, isAsync: Bool) async throws -> Bool {

@@ -384,7 +384,11 @@ import Testing
     @Test(arguments: [DiskSettings.Layout.packed, .files])
     func onAFullVolume(layout: DiskSettings.Layout) async throws {
         let full = DiskSettings(layout: layout, minimumFreeSpace: .mebibytes(1 << 30))
-        let cities = try Cache<City>(name: "full", directory: directory.url, disk: full, clock: clock)
+        let cities = try Cache<City>(
+            name: "full",
+            directory: directory.url,
+            settings: CacheSettings(disk: full, clock: clock)
+        )
         for _ in 0..<5 { #expect(try await fetch(cities) == 1) }
         #expect(cities.statistics.failures == 1 && cities.statistics.memoryHits == 4)
         await #expect(throws: CacheError.self) {

@@ -80,11 +80,8 @@ import Testing
             name: "test",
             directory: URL(fileURLWithPath: "/test/\(UUID().uuidString)"),
             store: store,
-            memory: MemorySettings(),
-            disk: DiskSettings(followsOtherProcesses: true),
-            values: ValueTreatment(areShared: true, areSendable: true),
-            expiration: .never,
-            clock: SystemClock()
+            settings: CacheSettings(disk: DiskSettings(followsOtherProcesses: true)),
+            isSendable: true
         )
     }
 
@@ -95,10 +92,8 @@ import Testing
             name: "scratch",
             directory: URL(fileURLWithPath: "/test/\(UUID().uuidString)"),
             store: scratch,
-            memory: .none,
-            values: ValueTreatment(areShared: true, areSendable: true),
-            expiration: .never,
-            clock: SystemClock()
+            settings: CacheSettings(memory: .none),
+            isSendable: true
         )
         try cities.save(City(name: name, population: 1), forKey: "x")
         let archive = try #require(try scratch.fetch(forKey: "x")).archive
@@ -310,7 +305,11 @@ import Testing
         }
         let directory = TestDirectory()
         let disk = DiskSettings(layout: layout, followsOtherProcesses: true)
-        let pages = try Cache<Page>(name: "pages", directory: directory.url, disk: disk, values: .shared)
+        let pages = try Cache<Page>(
+            name: "pages",
+            directory: directory.url,
+            settings: CacheSettings(disk: disk, valueSharing: .shared)
+        )
         let ends = Recorder<Bool>()
         try await save(Page(1)) { ends.add((try? pages.contains(forKey: "y")) ?? false) }
         func save(_ page: Page, atEnd: @escaping @Sendable () -> Void) async throws {

@@ -13,7 +13,7 @@ import Testing
     private func cache<Value: Encoded>(of type: Value.Type, hasMemory: Bool = false) throws -> Cache<Value> {
         try hasMemory
             ? Cache(name: "renamed", directory: directory.url)
-            : Cache(name: "renamed", directory: directory.url, memory: .none)
+            : Cache(name: "renamed", directory: directory.url, settings: CacheSettings(memory: .none))
     }
 
     /// Saves a value and lets go of the cache.

@@ -16,7 +16,7 @@ import Testing
     private let lag = 10.0
 
     private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
-        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
+        try Cache(name: "cache", directory: directory.url, settings: CacheSettings(memory: memory, clock: clock))
     }
 
     /// When `x` expires as far as the disk knows, in seconds from now; `nil`: never.
@@ -416,8 +416,7 @@ import Testing
         let cities = try Cache<City>(
             name: "cache",
             directory: directory.url,
-            clock: clock,
-            observer: FailureObserver { reports.add($0) }
+            settings: CacheSettings(clock: clock, observer: FailureObserver { reports.add($0) })
         )
         try cities.save(city, forKey: "x", expiration: idle)
         try directory.damageEntry("cache")

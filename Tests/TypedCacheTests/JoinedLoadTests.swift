@@ -13,7 +13,11 @@ import Testing
     private let city = City(name: "city", population: 1)
 
     private func cache(observer: (any CacheObserver)? = nil) throws -> Cache<City> {
-        try Cache(name: "cache", directory: directory.url, clock: clock, observer: observer)
+        try Cache(
+            name: "cache",
+            directory: directory.url,
+            settings: CacheSettings(clock: clock, observer: observer)
+        )
     }
 
     private var path: String { directory.url.appending(path: "cache").path }

@@ -206,8 +206,7 @@ extension LoadTests {
         return try Cache(
             name: "tagged",
             directory: directory.url,
-            disk: place == .memory ? nil : disk,
-            clock: clock
+            settings: CacheSettings(disk: place == .memory ? nil : disk, clock: clock)
         )
     }
 
@@ -362,11 +361,11 @@ extension LoadTests {
             name: "full",
             directory: directory.url,
             store: store,
-            memory: MemorySettings(),
-            values: ValueTreatment(areShared: true, areSendable: true),
-            expiration: .never,
-            clock: clock,
-            observer: FailureObserver { error in reported.withLock { $0.append(error.code) } }
+            settings: CacheSettings(
+                clock: clock,
+                observer: FailureObserver { error in reported.withLock { $0.append(error.code) } }
+            ),
+            isSendable: true
         )
         let city = try await cities.fetch(forKey: "a") { City(name: "loaded", population: 1) }
         #expect(city.name == "loaded")
@@ -401,7 +400,11 @@ extension LoadTests {
     }
 
     @Test func anEntryThatItsTypeRefusesIsLoadedAnew() async throws {
-        let picky = try Cache<Picky>(name: "picky", directory: directory.url, memory: .none)
+        let picky = try Cache<Picky>(
+            name: "picky",
+            directory: directory.url,
+            settings: CacheSettings(memory: .none)
+        )
         try await picky.save(Picky(isRefused: true), forKey: "a")
         let refusal = await #expect(throws: CacheError.self) { try await picky.fetch(forKey: "a") }
         #expect(refusal?.code == .decodingFailed)
@@ -430,7 +433,11 @@ extension LoadTests {
     func anEntryOfAnotherTypeIsLoadedAnewUnlessToldOtherwise(memory: MemorySettings) async throws {
         func save() async throws { try await cache("x").save(City(name: "old", population: 1), forKey: "a") }
         try await save()
-        let villages = try Cache<Village>(name: "x", directory: directory.url, memory: memory)
+        let villages = try Cache<Village>(
+            name: "x",
+            directory: directory.url,
+            settings: CacheSettings(memory: memory)
+        )
         let strict = LoadOptions(replacesOtherTypes: false)
         for isBulk in [false, true] {
             let error = await #expect(throws: CacheError.self) {

@@ -78,7 +78,7 @@ import Testing
     let clock = TestClock()
 
     func cache(_ name: String = "cities", memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
-        try Cache<City>(name: name, directory: directory.url, memory: memory, clock: clock)
+        try Cache<City>(name: name, directory: directory.url, settings: CacheSettings(memory: memory, clock: clock))
     }
 
     /// Waits for an event that another task brings about.
@@ -242,7 +242,7 @@ import Testing
     }
 
     @Test func nothingIsHeldOnceALoadIsDone() async throws {
-        let cache = try Cache<Held>(name: "held", directory: directory.url, memory: .none)
+        let cache = try Cache<Held>(name: "held", directory: directory.url, settings: CacheSettings(memory: .none))
         weak var token: Held.Token?
         for _ in 0..<2 {
             let made = Mutex<Held?>(Held())

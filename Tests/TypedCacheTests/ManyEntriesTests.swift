@@ -16,7 +16,7 @@ import Testing
         let clock = TestClock()
         var random = SeededGenerator(seed: seed)
         func open(_ name: String) throws -> Cache<Note> {
-            try Cache(name: name, disk: nil, values: values, clock: clock)
+            try Cache(name: name, settings: CacheSettings(disk: nil, valueSharing: values, clock: clock))
         }
         let (together, alone) = (try open("together"), try open("alone"))
         let texts = (0..<12).map { "note \($0)" }
@@ -57,9 +57,11 @@ import Testing
             try Cache(
                 name: "cities",
                 directory: directory.url,
-                memory: MemorySettings(countLimit: 3),
-                disk: DiskSettings(layout: layout),
-                clock: clock
+                settings: CacheSettings(
+                    memory: MemorySettings(countLimit: 3),
+                    disk: DiskSettings(layout: layout),
+                    clock: clock
+                )
             )
         }
         var cities = try open()
@@ -125,8 +127,7 @@ import Testing
             try Cache(
                 name: name,
                 directory: directory.url,
-                disk: layout.map { DiskSettings(layout: $0) },
-                clock: clock
+                settings: CacheSettings(disk: layout.map { DiskSettings(layout: $0) }, clock: clock)
             )
         }
         let (together, alone) = (try open("together"), try open("alone"))
@@ -162,7 +163,11 @@ import Testing
     @Test func aDictionaryIsSavedByItsKeys() async throws {
         let directory = TestDirectory()
         let clock = TestClock()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, clock: clock)
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(clock: clock)
+        )
         let entries = [1: city(1), 2: city(2)]
         try cities.sync { try $0.save(contentsOf: entries, expiration: .after(.seconds(5)), tags: ["tag"]) }
         #expect(try await cities.fetch(forKeys: [1, 2, 3]) == entries)

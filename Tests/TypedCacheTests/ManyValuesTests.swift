@@ -31,8 +31,10 @@ import Testing
         let parts = try Cache<Part>(
             name: "parts",
             directory: directory.url,
-            memory: MemorySettings(countLimit: 100),
-            disk: layout.map { DiskSettings(layout: $0) }
+            settings: CacheSettings(
+                memory: MemorySettings(countLimit: 100),
+                disk: layout.map { DiskSettings(layout: $0) }
+            )
         )
         // Without a disk, memory's limit is the cache's.
         let keyCount = layout == nil ? 90 : 900
@@ -126,12 +128,15 @@ import Testing
     @Test func sendableValuesAreDecodedOnAllProcessorsAndOthersOnTheCallersThread() throws {
         let count = 200
         let directory = TestDirectory(inMemory: true)
-        let visitors = try Cache<Visitor>(name: "visitors", directory: directory.url, memory: .none)
+        let visitors = try Cache<Visitor>(
+            name: "visitors",
+            directory: directory.url,
+            settings: CacheSettings(memory: .none)
+        )
         let residents = try Cache<Resident>(
             name: "residents",
             directory: directory.url,
-            memory: .none,
-            values: .decodedEachTime
+            settings: CacheSettings(memory: .none, valueSharing: .decodedEachTime)
         )
         let threads = Processors.count > 1 ? 2 : 1
         try visitors.save(contentsOf: (0..<count).lazy.map { ($0, Visitor($0)) })

@@ -15,23 +15,22 @@ import Testing
         observer: (any CacheObserver)? = nil,
         values: ValueSharing = .automatic
     ) throws -> Cache<Value> where Value.Wrapper.Value == Value {
-        func open(_ clock: some CacheClock) throws -> Cache<Value> {
-            try Cache<Value>(
-                name: "cache",
+        try Cache(
+            name: "cache",
+            settings: CacheSettings(
                 memory: memory,
                 disk: nil,
-                values: values,
+                valueSharing: values,
                 expiration: expiration,
                 clock: clock,
                 observer: observer
             )
-        }
-        return try open(clock)
+        )
     }
 
     @Test func nothingIsWritten() throws {
         let directory = TestDirectory()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, disk: .none)
+        let cities = try Cache<City>(name: "cities", directory: directory.url, settings: CacheSettings(disk: .none))
         try cities.save(City(name: "a", population: 1), forKey: "a")
         try cities.flush()
         #expect(cities.directory == nil)
@@ -63,7 +62,7 @@ import Testing
     }
 
     @Test func namesAreCheckedAllTheSame() {
-        #expect(code { try Cache<City>(name: "a/b", disk: nil) } == .invalidName)
+        #expect(code { try Cache<City>(name: "a/b", settings: CacheSettings(disk: nil)) } == .invalidName)
     }
 
     @Test func twoOfOneNameAreSeparate() throws {
@@ -150,7 +149,11 @@ import Testing
         let directory = TestDirectory()
         let settings = MemorySettings(byteLimit: nil, countLimit: 50)
         let alone: Cache<Int> = try open(settings)
-        let other = try Cache<Int>(name: "cache", directory: directory.url, memory: settings)
+        let other = try Cache<Int>(
+            name: "cache",
+            directory: directory.url,
+            settings: CacheSettings(memory: settings)
+        )
         for _ in 0..<5_000 {
             // A few keys are fetched often, and most hardly ever.
             let key = Int(1_000 * pow(Double.random(in: 0..<1, using: &random), 4))

@@ -21,7 +21,11 @@ import Testing
     func aLookInMemoryAloneReadsNoDisk(values: ValueSharing) throws {
         let directory = TestDirectory()
         let clock = TestClock()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, values: values, clock: clock)
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(valueSharing: values, clock: clock)
+        )
         let home = City(name: "home", population: 1)
         try cities.save(home, forKey: 1, expiration: .after(.seconds(10)))
         #expect(try cities.fetchFromMemory(forKey: 1) == home)
@@ -41,7 +45,7 @@ import Testing
     func theSizeOnDiskIsTheOneThatTheLimitCounts(layout: DiskSettings.Layout) throws {
         let directory = TestDirectory()
         let disk = DiskSettings(layout: layout, byteLimit: .mebibytes(8), compression: .none)
-        let texts = try Cache<String>(name: "texts", directory: directory.url, disk: disk)
+        let texts = try Cache<String>(name: "texts", directory: directory.url, settings: CacheSettings(disk: disk))
         try texts.save("x", forKey: "first")
         let empty = try #require(texts.diskSize)
         for key in 0..<4 { try texts.save(String(repeating: "x", count: 100_000), forKey: key) }
@@ -49,7 +53,7 @@ import Testing
         #expect((400_000..<450_000).contains(full.bytes - empty.bytes))
         try texts.removeAll()
         #expect(try #require(texts.diskSize).bytes < 10_000)
-        let alone = try Cache<String>(name: "alone", disk: nil)
+        let alone = try Cache<String>(name: "alone", settings: CacheSettings(disk: nil))
         try alone.save("x", forKey: 1)
         #expect(alone.diskSize == nil)
     }
@@ -169,7 +173,7 @@ import Testing
         let cities = try Cache<City>(
             name: "cities",
             directory: directory.url,
-            memory: MemorySettings(countLimit: 10)
+            settings: CacheSettings(memory: MemorySettings(countLimit: 10))
         )
         let excess = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in

@@ -28,7 +28,11 @@ import Testing
 
     @Test func metricsAreWhatTheCacheCounted() async throws {
         let metrics = CacheMetrics()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, observer: metrics)
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(observer: metrics)
+        )
         try await work(cities)
         let samples = samples(metrics)
         #expect(samples[#"typed_cache_hits_total{cache="cities",tier="memory"}"#] == "5")
@@ -43,12 +47,20 @@ import Testing
 
     @Test func severalCachesAndThoseThatAreGoneCount() throws {
         let metrics = CacheMetrics()
-        let kept = try Cache<City>(name: "cities", directory: directory.url, observer: metrics)
+        let kept = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(observer: metrics)
+        )
         try kept.save(Self.alvand, forKey: "a")
         do {
-            let dropped = try Cache<City>(name: "cities", directory: directory.url, observer: metrics)
+            let dropped = try Cache<City>(
+                name: "cities",
+                directory: directory.url,
+                settings: CacheSettings(observer: metrics)
+            )
             try dropped.save(Self.alvand, forKey: "b")
-            let other = try Cache<City>(name: "other \"x\"", disk: nil)
+            let other = try Cache<City>(name: "other \"x\"", settings: CacheSettings(disk: nil))
             metrics.add(other)
             metrics.add(other)
             try other.save(Self.alvand, forKey: "c")
@@ -68,7 +80,11 @@ import Testing
 
     @Test func hitsAreNotToldToMetrics() throws {
         let metrics = CacheMetrics()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, observer: metrics)
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(observer: metrics)
+        )
         #expect(!cities.core.listeners.isActive)
         let stream = cities.events
         #expect(cities.core.listeners.isActive)
@@ -105,8 +121,15 @@ import Testing
     @Test(.enabled(if: PrometheusClient.isThere, "Scripts/test installs prometheus_client"))
     func prometheusReadsBothFormats() async throws {
         let metrics = CacheMetrics()
-        let cities = try Cache<City>(name: "cities", directory: directory.url, observer: metrics)
-        let strange = try Cache<City>(name: "a \"strange\" näme 🦁", disk: nil, observer: metrics)
+        let cities = try Cache<City>(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(observer: metrics)
+        )
+        let strange = try Cache<City>(
+            name: "a \"strange\" näme 🦁",
+            settings: CacheSettings(disk: nil, observer: metrics)
+        )
         for cache in [cities, strange] { try await work(cache) }
         // As an observer of another kind would pass it on.
         let token = metrics.cache("back\\slash\nline", willBegin: .read)

@@ -10,7 +10,7 @@ import Testing
     private let clock = TestClock()
 
     private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
-        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
+        try Cache(name: "cache", directory: directory.url, settings: CacheSettings(memory: memory, clock: clock))
     }
 
     @Test("Sync and async callers on 8 threads: no report, no lost key", arguments: seeds(1..<3))

@@ -21,9 +21,11 @@ import Testing
         try Cache(
             name: "cache",
             directory: directory.url,
-            memory: memory,
-            clock: clock,
-            observer: reporter.map { FailureObserver(told: $0) }
+            settings: CacheSettings(
+                memory: memory,
+                clock: clock,
+                observer: reporter.map { FailureObserver(told: $0) }
+            )
         )
     }
 
@@ -227,8 +229,7 @@ import Testing
         let cities = try Cache<City>(
             name: "kept",
             directory: directory.url,
-            expiration: .after(.seconds(7)),
-            clock: clock
+            settings: CacheSettings(expiration: .after(.seconds(7)), clock: clock)
         )
         func grow(_ key: String, _ expiration: Expiration? = nil, tags: Set<String>? = nil) async throws {
             let change = { (city: inout City?) in
@@ -279,7 +280,7 @@ import Testing
 
     /// An error of the change itself, of any code, leaves the entry as it was.
     @Test func aCacheErrorOfTheChangeChangesNothing() async throws {
-        let cities = try Cache<City>(name: "own", directory: directory.url, clock: clock)
+        let cities = try Cache<City>(name: "own", directory: directory.url, settings: CacheSettings(clock: clock))
         try await cities.save(city, forKey: "x")
         let own = CacheError(.encodingFailed, "of the change")
         for suspends in [false, true] {

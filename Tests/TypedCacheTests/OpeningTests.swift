@@ -13,17 +13,19 @@ import Testing
         let cities = try await Cache<City>.open(
             name: "cities",
             directory: directory.url,
-            memory: MemorySettings(countLimit: 1),
-            disk: DiskSettings(layout: .files),
-            expiration: .after(.seconds(1)),
-            clock: clock
+            settings: CacheSettings(
+                memory: MemorySettings(countLimit: 1),
+                disk: DiskSettings(layout: .files),
+                expiration: .after(.seconds(1)),
+                clock: clock
+            )
         )
         try await cities.save(City(name: "a", population: 1), forKey: "a")
         try await cities.save(City(name: "b", population: 1), forKey: "b")
         #expect(cities.memory.withLock { $0.count } == 1)
         #expect(cities.directory?.lastPathComponent == "cities")
         #expect(cities.sharesValues)
-        let again = try Cache<City>(name: "cities", directory: directory.url, clock: clock)
+        let again = try Cache<City>(name: "cities", directory: directory.url, settings: CacheSettings(clock: clock))
         #expect(try await again.fetch(forKey: "a")?.name == "a")
         clock.advance(by: 1)
         #expect(try await again.fetch(forKey: "a") == nil)
@@ -61,7 +63,7 @@ import Testing
                     let cities = try Cache<City>(
                         name: name,
                         directory: directory.url,
-                        disk: DiskSettings(layout: layout)
+                        settings: CacheSettings(disk: DiskSettings(layout: layout))
                     )
                     try cities.save(City(name: "\(number)", population: number), forKey: "\(number)")
                 } catch {
@@ -97,7 +99,10 @@ import Testing
         final class Object: Codable, Encoded { var text = "" }
         let objects = try await Cache<Object>.open(name: "objects", directory: directory.url)
         #expect(!objects.sharesValues)
-        let memory = try await Cache<Object>.open(name: "objects", disk: nil, values: .shared)
+        let memory = try await Cache<Object>.open(
+            name: "objects",
+            settings: CacheSettings(disk: nil, valueSharing: .shared)
+        )
         #expect(memory.sharesValues && memory.directory == nil)
     }
 }

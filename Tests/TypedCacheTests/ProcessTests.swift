@@ -42,7 +42,7 @@ import TypedCache
     }
 
     private func cache() throws -> Cache<ProvenValue> {
-        try Cache(name: "shared", directory: directory.url, memory: .none)
+        try Cache(name: "shared", directory: directory.url, settings: CacheSettings(memory: .none))
     }
 
     private var drafts: DraftListing {

@@ -22,7 +22,11 @@ import Testing
         observer: (any CacheObserver)? = nil
     ) throws -> Cache<City> {
         let disk = DiskSettings(layout: layout, byteLimit: .mebibytes(1), publishesStatistics: publishes)
-        return try Cache(name: "cities", directory: directory.url, disk: disk, observer: observer)
+        return try Cache(
+            name: "cities",
+            directory: directory.url,
+            settings: CacheSettings(disk: disk, observer: observer)
+        )
     }
 
     private func published() throws -> [PublishedCache] {

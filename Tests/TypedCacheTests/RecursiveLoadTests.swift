@@ -168,7 +168,7 @@ import Testing
     /// No fetch waits for a load in the background after a stale hit.
     @Test func ofALoadInTheBackgroundIsNone() async throws {
         let clock = TestClock()
-        let cities = try Cache<City>(name: "cache", directory: directory.url, clock: clock)
+        let cities = try Cache<City>(name: "cache", directory: directory.url, settings: CacheSettings(clock: clock))
         let stale = Expiration.after(.seconds(10)).servingStale(for: .seconds(10))
         try await cities.save(city, forKey: "b", expiration: stale)
         clock.advance(by: 15)

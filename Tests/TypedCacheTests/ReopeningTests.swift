@@ -50,7 +50,7 @@ import Testing
         memory: MemorySettings = MemorySettings()
     ) throws -> Cache<City> {
         let disk = DiskSettings(layout: layout, writing: writing.setting)
-        return try Cache(name: name, directory: root, memory: memory, disk: disk)
+        return try Cache(name: name, directory: root, settings: CacheSettings(memory: memory, disk: disk))
     }
 
     private func open(

@@ -17,7 +17,11 @@ import Testing
     private let expiration = Expiration.after(.seconds(10)).servingStaleOnError(for: .seconds(100))
 
     private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
-        try Cache(name: "cache", directory: directory.url, memory: memory, expiration: expiration, clock: clock)
+        try Cache(
+            name: "cache",
+            directory: directory.url,
+            settings: CacheSettings(memory: memory, expiration: expiration, clock: clock)
+        )
     }
 
     @Test(arguments: [MemorySettings(), .none])
@@ -271,7 +275,11 @@ import Testing
 
     /// Each caller gets an object of its own, and so does the producer.
     @Test func objectsAreNotShared() async throws {
-        let zoo = try Cache<Order>(name: "zoo", directory: directory.url, expiration: expiration, clock: clock)
+        let zoo = try Cache<Order>(
+            name: "zoo",
+            directory: directory.url,
+            settings: CacheSettings(expiration: expiration, clock: clock)
+        )
         try zoo.keep(Order(order: "Carnivore"), forKey: "a")
         clock.advance(by: 20)
         let found = try await zoo.fetch(forKey: "a") { former in

@@ -19,7 +19,11 @@ import Testing
             case .behind: DiskSettings(writing: .behind(limit: .mebibytes(1)))
             case .memory: nil
             }
-        return try Cache<Data>(name: "\(place)", directory: directory.url, disk: disk, clock: clock)
+        return try Cache<Data>(
+            name: "\(place)",
+            directory: directory.url,
+            settings: CacheSettings(disk: disk, clock: clock)
+        )
     }
 
     @Test(arguments: Place.allCases) func oneEntryIsFoundByItself(_ place: Place) throws {

@@ -161,7 +161,7 @@ import Testing
         _ type: Value.Type,
         _ values: ValueSharing = .automatic
     ) throws -> Cache<Value> where Value.Wrapper.Value == Value {
-        try Cache<Value>(name: "cache", directory: directory.url, values: values)
+        try Cache<Value>(name: "cache", directory: directory.url, settings: CacheSettings(valueSharing: values))
     }
 }
 

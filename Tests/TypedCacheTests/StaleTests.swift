@@ -14,7 +14,7 @@ import Testing
     private let city = City(name: "old", population: 1)
 
     private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
-        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
+        try Cache(name: "cache", directory: directory.url, settings: CacheSettings(memory: memory, clock: clock))
     }
 
     /// The number of fetches counted, with any result.

@@ -11,7 +11,7 @@ import Testing
     private let city = City(name: "x", population: 1)
 
     private func cache(memory: MemorySettings = MemorySettings()) throws -> Cache<City> {
-        try Cache(name: "cache", directory: directory.url, memory: memory, clock: clock)
+        try Cache(name: "cache", directory: directory.url, settings: CacheSettings(memory: memory, clock: clock))
     }
 
     private func tags(_ cities: Cache<City>) throws -> [String: Set<String>] {

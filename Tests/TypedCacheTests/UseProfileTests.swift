@@ -331,7 +331,7 @@ import Testing
         clock: TestClock = TestClock(),
         memory: MemorySettings = MemorySettings(profilesUse: true)
     ) throws -> Cache<String> {
-        try Cache(name: "c", directory: directory, memory: memory, clock: clock)
+        try Cache(name: "c", directory: directory, settings: CacheSettings(memory: memory, clock: clock))
     }
 
     private static func profile(_ directory: URL) throws -> UseProfile? {
@@ -393,7 +393,11 @@ import Testing
         for isTogether in [true, false] {
             let directory = TestDirectory()
             let memory = MemorySettings(profilesUse: true)
-            let cache = try Cache<Note>(name: "c", directory: directory.url, memory: memory)
+            let cache = try Cache<Note>(
+                name: "c",
+                directory: directory.url,
+                settings: CacheSettings(memory: memory)
+            )
             let texts = (0..<20).map { "note \($0)" }
             for text in texts { try cache.save(Note(), forKey: text) }
             let keys = try PreparedKeys(texts)

@@ -16,12 +16,12 @@ import Testing
     ) async throws where Value.Wrapper.Value == Value {
         let disk = DiskSettings(layout: layout)
         let root = directory.url.appending(path: "\(layout)")
-        let cache = try Cache<Value>(name: "cache", directory: root, disk: disk)
+        let cache = try Cache<Value>(name: "cache", directory: root, settings: CacheSettings(disk: disk))
         #expect(cache.sharesValues, "\(Value.self)")
         try await cache.removeAll()
         try keep(values, in: cache)
-        try keep(values, in: Cache<Value>(name: "cache", directory: root, disk: disk))
-        let reopened = try Cache<Value>(name: "cache", directory: root, disk: disk)
+        try keep(values, in: Cache<Value>(name: "cache", directory: root, settings: CacheSettings(disk: disk)))
+        let reopened = try Cache<Value>(name: "cache", directory: root, settings: CacheSettings(disk: disk))
         for (index, value) in values.enumerated() {
             try await cache.save(value, forKey: "again \(index)")
             #expect(try await reopened.fetch(forKey: "again \(index)") == .some(value), "\(Value.self)")
@@ -44,12 +44,20 @@ import Testing
     /// An archive does not tell `.some(nil)` from `nil`.
     @Test(arguments: [MemorySettings(), .none])
     func nilWithinAnOptionalIsRefused(memory: MemorySettings) throws {
-        let cache = try Cache<Int??>(name: "cache", directory: directory.url, memory: memory)
+        let cache = try Cache<Int??>(
+            name: "cache",
+            directory: directory.url,
+            settings: CacheSettings(memory: memory)
+        )
         try cache.save(1, forKey: "a")
         #expect(code { try cache.save(.some(nil), forKey: "a") } == .encodingFailed)
         try cache.save(nil, forKey: "b")
         #expect(try cache.fetch(forKey: "b") == .some(nil))
-        let lists = try Cache<[Int]???>(name: "lists", directory: directory.url, memory: memory)
+        let lists = try Cache<[Int]???>(
+            name: "lists",
+            directory: directory.url,
+            settings: CacheSettings(memory: memory)
+        )
         #expect(code { try lists.save(.some(.some(nil)), forKey: "a") } == .encodingFailed)
         try lists.save([], forKey: "b")
         #expect(try lists.fetch(forKey: "b") == .some([]))

@@ -16,7 +16,7 @@ import Testing
         return try Cache<City>(
             name: "cities",
             directory: directory.url,
-            disk: DiskSettings(layout: layout, writing: writing)
+            settings: CacheSettings(disk: DiskSettings(layout: layout, writing: writing))
         )
     }
 

@@ -12,7 +12,7 @@ struct Atlas {
     init(root: URL?) throws {
         // For `typed-cache top`.
         let disk = DiskSettings(publishesStatistics: true)
-        cache = try Cache<City>(name: "cities", directory: root, disk: disk)
+        cache = try Cache<City>(name: "cities", directory: root, settings: CacheSettings(disk: disk))
     }
 
     func answer(_ question: Request.Question) throws {

@@ -12,8 +12,10 @@ func picture() -> Data {
 let limit = ByteCount.mebibytes(5)
 let pictures = try Cache<Data>(
     name: "pictures",
-    memory: MemorySettings(byteLimit: .mebibytes(2)),
-    disk: DiskSettings(layout: .files, byteLimit: limit)
+    settings: CacheSettings(
+        memory: MemorySettings(byteLimit: .mebibytes(2)),
+        disk: DiskSettings(layout: .files, byteLimit: limit)
+    )
 )
 try pictures.removeAll()
 

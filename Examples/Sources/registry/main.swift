@@ -6,7 +6,7 @@ import TypedCacheTesting
 func run() async throws {
     let clock = ManualClock()
     let registry = Registry()
-    let repositories = try await Cache<Repository>.open(name: "repositories", clock: clock)
+    let repositories = try await Cache<Repository>.open(name: "repositories", settings: CacheSettings(clock: clock))
     try await repositories.removeAll()
     let expiration = Expiration.after(.seconds(60)).servingStaleOnError(for: .seconds(3_600))
 

@@ -26,7 +26,7 @@ import TypedCacheTesting
     }
 
     @Test func aForecastIsKeptForAnHour() async throws {
-        try await withTemporaryCache(of: Forecast.self, clock: clock) { cache in
+        try await withTemporaryCache(of: Forecast.self, settings: CacheSettings(clock: clock)) { cache in
             let forecasts = forecasts(cache)
             _ = try await forecasts.forecast(for: "Lima", user: "ada")
             await service.warm(to: 25)
@@ -39,7 +39,10 @@ import TypedCacheTesting
 
     @Test func anOldForecastIsBetterThanNone() async throws {
         let recorder = EventRecorder()
-        try await withTemporaryCache(of: Forecast.self, clock: clock, observer: recorder) { cache in
+        try await withTemporaryCache(
+            of: Forecast.self,
+            settings: CacheSettings(clock: clock, observer: recorder)
+        ) { cache in
             let forecasts = forecasts(cache)
             _ = try await forecasts.forecast(for: "Lima", user: "ada")
             await service.unplug()
@@ -58,8 +61,7 @@ import TypedCacheTesting
         let cache = try Cache<Forecast>(
             name: "forecasts",
             directory: directory.url,
-            faults: faults,
-            observer: recorder
+            settings: CacheSettings(observer: recorder).failing(by: faults)
         )
         faults.fail(.write, with: .noSpace)
         let forecasts = forecasts(cache)
@@ -69,7 +71,7 @@ import TypedCacheTesting
     }
 
     @Test func nothingOfAUserIsLeftAfterSigningOut() async throws {
-        let cache = try Cache<Forecast>(name: "forecasts", disk: nil)
+        let cache = try Cache<Forecast>(name: "forecasts", settings: CacheSettings(disk: nil))
         let forecasts = forecasts(cache)
         _ = try await forecasts.forecast(for: "Lima", user: "ada")
         _ = try await forecasts.forecast(for: "Oslo", user: "bob")

@@ -50,7 +50,7 @@ struct StoreTrial {
     }
 
     private static func open(_ layout: DiskSettings.Layout, _ root: URL) throws -> Cache<String> {
-        try Cache(name: "trial", directory: root, disk: DiskSettings(layout: layout))
+        try Cache(name: "trial", directory: root, settings: CacheSettings(disk: DiskSettings(layout: layout)))
     }
 
     func run(_ edits: inout Edits) throws {

@@ -113,24 +113,16 @@ final class Account: Sendable {
         expiration: Expiration,
         unreadable: UnreadableEntries
     ) throws(CacheError) -> Cache<Value> where Value.Wrapper.Value == Value {
-        guard let directory else {
-            return try Cache(
-                name: name,
+        try Cache(
+            name: name,
+            directory: directory?.url,
+            settings: CacheSettings(
                 memory: memory,
-                disk: nil,
+                disk: directory == nil ? nil : disk,
                 expiration: expiration,
-                clock: AnyClock(clock),
+                clock: clock,
                 observer: unreadable
             )
-        }
-        return try Cache(
-            name: name,
-            directory: directory.url,
-            memory: memory,
-            disk: disk,
-            expiration: expiration,
-            clock: AnyClock(clock),
-            observer: unreadable
         )
     }
 
@@ -294,13 +286,6 @@ func closing<Value: Encoded>(_ cache: Cache<Value>) -> ModelCacheError? {
     } catch {
         return ModelCacheError(error)
     }
-}
-
-/// A clock of any type, for initializers that take one of a certain type.
-struct AnyClock: CacheClock {
-    private let clock: any CacheClock
-    init(_ clock: any CacheClock) { self.clock = clock }
-    var now: Date { clock.now }
 }
 
 /// All lists of an account.

@@ -16,13 +16,8 @@ extension Cache {
     ///     number.
     ///   - olderSchemas: numbers of older forms: whenever an entry is saved or removed, those of its key of these forms
     ///     go, too, so that programs that still use them load the value again.
-    ///   - memory: how much is kept in memory; 64 MiB by default.
     ///   - near: whether this machine's disk keeps copies, too; only memory does by default.
-    ///   - values: whether memory hands out one value to all fetches; where the type allows it by default.
-    ///   - cost: the bytes that a value counts for in the limit of `memory`; by default as many as its archive has.
-    ///   - expiration: how long entries may be used that are saved without an expiration; `.never` by default.
-    ///   - clock: where the time comes from; entries have the server's time, by which all machines agree.
-    ///   - observer: is told everything that the cache does.
+    ///   - settings: the limits of memory, and how long entries live. `disk` has no effect; `near` is the disk here.
     /// - Throws: `CacheError` with code `.invalidName`; with a near disk also `.invalidDirectory`,
     ///   `.unsupportedVersion` and `.io`, as for a cache on disk.
     public convenience init(
@@ -30,25 +25,15 @@ extension Cache {
         shared tier: SharedTier,
         schema: UInt32 = 0,
         alsoRemoves olderSchemas: [UInt32] = [],
-        memory: MemorySettings = MemorySettings(),
         near: NearStorage = .memory,
-        values: ValueSharing = .automatic,
-        cost: (@Sendable (Value) -> ByteCount)? = nil,
-        expiration: Expiration = .never,
-        clock: some CacheClock = SystemClock(),
-        observer: (any CacheObserver)? = nil
+        settings: CacheSettings<Value> = CacheSettings()
     ) throws(CacheError) {
         try self.init(
             name: name,
             store: tier.store(cache: name, schema: schema, olderSchemas: olderSchemas, near),
-            place: tier.place(cache: name, schema: schema),
-            memory: memory,
-            values: values,
-            isSendable: false,
-            cost: cost,
-            expiration: expiration,
-            clock: clock,
-            observer: observer
+            memoryPlace: tier.place(cache: name, schema: schema),
+            settings: settings,
+            isSendable: false
         )
     }
 }
@@ -60,25 +45,15 @@ extension Cache where Value: Sendable {
         shared tier: SharedTier,
         schema: UInt32 = 0,
         alsoRemoves olderSchemas: [UInt32] = [],
-        memory: MemorySettings = MemorySettings(),
         near: NearStorage = .memory,
-        values: ValueSharing = .automatic,
-        cost: (@Sendable (Value) -> ByteCount)? = nil,
-        expiration: Expiration = .never,
-        clock: some CacheClock = SystemClock(),
-        observer: (any CacheObserver)? = nil
+        settings: CacheSettings<Value> = CacheSettings()
     ) throws(CacheError) {
         try self.init(
             name: name,
             store: tier.store(cache: name, schema: schema, olderSchemas: olderSchemas, near),
-            place: tier.place(cache: name, schema: schema),
-            memory: memory,
-            values: values,
-            isSendable: true,
-            cost: cost,
-            expiration: expiration,
-            clock: clock,
-            observer: observer
+            memoryPlace: tier.place(cache: name, schema: schema),
+            settings: settings,
+            isSendable: true
         )
     }
 }

@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// ```swift
 /// let metrics = CacheMetrics()
-/// let pictures = try Cache<Data>(name: "pictures", observer: metrics)
-/// let cities = try Cache<City>(name: "cities", observer: metrics)
+/// let pictures = try Cache<Data>(name: "pictures", settings: CacheSettings(observer: metrics))
+/// let cities = try Cache<City>(name: "cities", settings: CacheSettings(observer: metrics))
 /// print(metrics.text())    // or metrics.text(.openMetrics)
 /// ```
 ///

@@ -29,7 +29,7 @@ struct SharingObstacle: CustomStringConvertible {
         return """
             typed-cache: Cache<\(type)> decodes a value for each fetch from memory, which takes 50 times as long as \
             sharing one: \(type) is not known to be Sendable here, and \(place). Declare it Sendable and open the cache \
-            where that is known, or say values: .shared if no fetched value is ever changed, .decodedEachTime if it is.
+            where that is known, or say valueSharing: .shared if no fetched value is ever changed, .decodedEachTime if it is.
 
             """
     }

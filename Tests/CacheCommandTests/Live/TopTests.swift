@@ -17,7 +17,7 @@ import Testing
         try Cache(
             name: name,
             directory: URL(fileURLWithPath: workspace.root),
-            disk: DiskSettings(byteLimit: .mebibytes(2), publishesStatistics: publishes)
+            settings: CacheSettings(disk: DiskSettings(byteLimit: .mebibytes(2), publishesStatistics: publishes))
         )
     }
 

@@ -72,7 +72,7 @@ struct DiskCache {
         let root = URL(filePath: workspace.root, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
         let memory = MemorySettings(byteLimit: .kibibytes(16), profilesUse: true)
-        let program = try Cache<String>(name: name, directory: root, memory: memory)
+        let program = try Cache<String>(name: name, directory: root, settings: CacheSettings(memory: memory))
         var random = SeededGenerator(seed: 1)
         for _ in 0..<fetches {
             let key = Int(pow(Double.random(in: 0..<1, using: &random), 3) * 300)

@@ -18,7 +18,7 @@ struct TopTerminalTests {
         let root = URL(fileURLWithPath: workspace.root)
         func open(_ name: String) throws -> Cache<Line> {
             let disk = DiskSettings(byteLimit: .mebibytes(2), publishesStatistics: true)
-            let cache = try Cache<Line>(name: name, directory: root, disk: disk)
+            let cache = try Cache<Line>(name: name, directory: root, settings: CacheSettings(disk: disk))
             try cache.save(Line(), forKey: "a")
             for _ in 0..<3 { _ = try cache.fetch(forKey: "a") }
             _ = try cache.fetch(forKey: "b")

@@ -27,24 +27,26 @@ final class Worker {
                 name: settings.name,
                 shared: tier,
                 // Loads fail while the server does not answer.
-                observer: DamageObserver(log: log, isOfServer: true)
+                settings: CacheSettings(observer: DamageObserver(log: log, isOfServer: true))
             )
             return
         }
         cache = try Cache(
             name: settings.name,
             directory: URL(fileURLWithPath: settings.directory, isDirectory: true),
-            memory: settings.usesMemory ? MemorySettings() : .none,
-            disk: DiskSettings(
-                layout: settings.layout,
-                byteLimit: settings.byteLimit.map { .bytes($0) },
-                countLimit: settings.countLimit,
-                writing: settings.deferredByteCount.map { .behind(limit: .bytes($0)) } ?? .through,
-                followsOtherProcesses: settings.followsOthers,
-                publishesStatistics: settings.publishes
-            ),
-            clock: MonotonicClock(),
-            observer: DamageObserver(log: log)
+            settings: CacheSettings(
+                memory: settings.usesMemory ? MemorySettings() : .none,
+                disk: DiskSettings(
+                    layout: settings.layout,
+                    byteLimit: settings.byteLimit.map { .bytes($0) },
+                    countLimit: settings.countLimit,
+                    writing: settings.deferredByteCount.map { .behind(limit: .bytes($0)) } ?? .through,
+                    followsOtherProcesses: settings.followsOthers,
+                    publishesStatistics: settings.publishes
+                ),
+                clock: MonotonicClock(),
+                observer: DamageObserver(log: log)
+            )
         )
     }
 

@@ -165,11 +165,14 @@ extension Cache {
             name: "test",
             directory: URL(fileURLWithPath: place, isDirectory: true),
             store: store,
-            memory: memory,
-            values: ValueTreatment(areShared: sharesValues, areSendable: true),
-            expiration: expiration,
-            clock: clock,
-            observer: observer ?? reporter.map { FailureObserver(told: $0) }
+            settings: CacheSettings(
+                memory: memory,
+                valueSharing: sharesValues ? .shared : .decodedEachTime,
+                expiration: expiration,
+                clock: clock,
+                observer: observer ?? reporter.map { FailureObserver(told: $0) }
+            ),
+            isSendable: true
         )
     }
 }

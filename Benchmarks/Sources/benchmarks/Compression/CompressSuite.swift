@@ -23,7 +23,11 @@ struct CompressSuite: Suite {
         let folder = try context.makeFolder("compress", inMemory: true)
         // Its file can be read here. Both layouts compress alike until a packed store has made its dictionary.
         let disk = DiskSettings(layout: .files)
-        let cache = try Cache<Document>(name: "documents", directory: folder, memory: .none, disk: disk)
+        let cache = try Cache<Document>(
+            name: "documents",
+            directory: folder,
+            settings: CacheSettings(memory: .none, disk: disk)
+        )
         try cache.save(object: document)
         let entry = try StoredEntry.only(in: folder.appending(path: cache.name))
         let draft = folder.appending(path: "draft").path

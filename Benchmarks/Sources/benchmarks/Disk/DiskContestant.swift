@@ -43,7 +43,7 @@ final class CacheContestant: DiskContestant {
     private let cache: Cache<Article>
 
     init(_ folder: URL, disk: DiskSettings = DiskSettings()) throws {
-        cache = try Cache(name: "articles", directory: folder, memory: .none, disk: disk)
+        cache = try Cache(name: "articles", directory: folder, settings: CacheSettings(memory: .none, disk: disk))
     }
 
     func save(_ item: DiskItem, forKey key: String) throws { try cache.save(item.article, forKey: key) }

@@ -45,8 +45,7 @@ struct LargeSuite: Suite {
             try Cache<Value>(
                 name: layout.rawValue,
                 directory: folder,
-                memory: .none,
-                disk: DiskSettings(layout: layout)
+                settings: CacheSettings(memory: .none, disk: DiskSettings(layout: layout))
             )
         }
         func key(_ index: Int) -> String { Self.keys[index % Self.keys.count] }

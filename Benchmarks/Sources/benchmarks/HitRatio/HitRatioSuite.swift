@@ -135,7 +135,7 @@ enum CacheReplay {
         let cache = try Cache<Token>(
             name: "replay",
             directory: folder,
-            memory: MemorySettings(countLimit: capacity)
+            settings: CacheSettings(memory: MemorySettings(countLimit: capacity))
         )
         for key in trace.requests {
             if try cache.fetch(forKey: Int(key)) == nil {

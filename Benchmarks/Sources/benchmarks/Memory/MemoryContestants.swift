@@ -14,7 +14,9 @@ struct MemoryContestants {
         cache = try Cache(
             name: "hits",
             directory: context.makeFolder("memory", inMemory: true),
-            memory: MemorySettings(byteLimit: .mebibytes(1_024), countLimit: KeyRequests.keyCount)
+            settings: CacheSettings(
+                memory: MemorySettings(byteLimit: .mebibytes(1_024), countLimit: KeyRequests.keyCount)
+            )
         )
     }
 

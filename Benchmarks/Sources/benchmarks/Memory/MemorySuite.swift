@@ -101,7 +101,7 @@ struct MemorySuite: Suite {
         let cache = try Cache<Place>(
             name: "evictions",
             directory: folder,
-            memory: MemorySettings(countLimit: Self.capacity)
+            settings: CacheSettings(memory: MemorySettings(countLimit: Self.capacity))
         )
         let recency = RecencyCache<Place>(capacity: Self.capacity)
         let foundation = FoundationCache<Place>(capacity: Self.capacity)

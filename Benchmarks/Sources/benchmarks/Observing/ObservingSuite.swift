@@ -91,9 +91,11 @@ struct ObservingSuite: Suite {
         try Cache(
             name: name,
             directory: context.makeFolder(name, inMemory: true),
-            memory: MemorySettings(byteLimit: .mebibytes(1_024), profilesUse: profilesUse),
-            disk: DiskSettings(publishesStatistics: publishesStatistics),
-            observer: observer
+            settings: CacheSettings(
+                memory: MemorySettings(byteLimit: .mebibytes(1_024), profilesUse: profilesUse),
+                disk: DiskSettings(publishesStatistics: publishesStatistics),
+                observer: observer
+            )
         )
     }
 

@@ -41,7 +41,11 @@ struct CitiesRun {
         // Closed before it is looked at.
         do {
             let disk = DiskSettings(layout: layout)
-            let cache = try Cache<City>(name: "cities", directory: folder, memory: .none, disk: disk)
+            let cache = try Cache<City>(
+                name: "cities",
+                directory: folder,
+                settings: CacheSettings(memory: .none, disk: disk)
+            )
             for city in cities { try cache.save(city, forKey: city.geonameid) }
         }
         let usage = try DiskUsage(of: folder)

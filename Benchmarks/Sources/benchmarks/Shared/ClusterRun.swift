@@ -42,7 +42,7 @@ struct ClusterRun {
         defer { cluster.end() }
         let tier = try SharedTier(cluster.url("?prefix=recovery"))
         defer { tier.close() }
-        let cache = try Cache<Note>(name: "notes", shared: tier, memory: .none)
+        let cache = try Cache<Note>(name: "notes", shared: tier, settings: CacheSettings(memory: .none))
         let keys = (0..<12).map { "note-\($0)" }
         for key in keys { try cache.save(Note(version: 0, text: key), forKey: key) }
         // Asked before any is killed.

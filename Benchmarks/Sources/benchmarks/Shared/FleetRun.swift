@@ -77,7 +77,7 @@ struct FleetRun {
 
     /// Milliseconds from the return of each save until the last of the workers has read it, sorted.
     private func delays(_ workers: [LineProcess], _ tier: SharedTier, count: Int) throws -> [Double] {
-        let cache = try Cache<Note>(name: "notes", shared: tier, memory: .none)
+        let cache = try Cache<Note>(name: "notes", shared: tier, settings: CacheSettings(memory: .none))
         for worker in workers { _ = try worker.ask("watch news \(count)") }
         var delays: [Double] = []
         for version in 1...count {
@@ -136,7 +136,7 @@ struct FleetRun {
         let settings = SharedSettings()
         let bound = settings.heartbeat.interval + settings.heartbeat.deadline
         usleep(UInt32(bound / .microseconds(1)))
-        let cache = try Cache<Note>(name: "notes", shared: tier, memory: .none)
+        let cache = try Cache<Note>(name: "notes", shared: tier, settings: CacheSettings(memory: .none))
         let there = try (0..<trials).map { "\(try cache.fetch(forKey: "trial-\($0)")?.version ?? 0)" }
         guard there.contains("1"), there.contains("2"), !there.contains("0") else {
             throw BenchmarkError("the two writers did not write at once")

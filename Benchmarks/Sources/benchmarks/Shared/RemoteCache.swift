@@ -11,7 +11,7 @@ struct RemoteCache: Sendable {
     private let keys: [String]
 
     init(_ tier: SharedTier, _ articles: [Article]) throws {
-        cache = try Cache(name: "articles", shared: tier, memory: .none)
+        cache = try Cache(name: "articles", shared: tier, settings: CacheSettings(memory: .none))
         self.articles = articles
         keys = articles.indices.map { "k\($0)" }
         for (key, article) in zip(keys, articles) { try cache.save(article, forKey: key) }
