@@ -17,10 +17,22 @@ public enum PropertyListObjects {
 
     /// Reads a property list of any format. O(*n*) in the bytes.
     ///
+    /// All else is as for ``propertyList(from:options:format:limits:)``.
+    public static func propertyList(
+        from data: Data,
+        options: ReadOptions = [],
+        limits: PropertyListLimits = PropertyListLimits()
+    ) throws(PropertyListError) -> Any {
+        var format = PropertyListFormat.binary
+        return try propertyList(from: data, options: options, format: &format, limits: limits)
+    }
+
+    /// Reads a property list of any format, and says which it has. O(*n*) in the bytes.
+    ///
     /// - Parameters:
     ///   - data: the list.
     ///   - options: which of its objects can be changed.
-    ///   - format: is set to the format, if it is not `nil`.
+    ///   - format: is set to the list's format.
     ///   - limits: bounds of the list's bytes, depth and values.
     /// - Throws: ``PropertyListError`` with the place of the fault; with code `.limitExceeded`, too, for a set that holds a
     ///   container, for a set or a dictionary of Foundation with more than 1,024 members of one hash, and for more members,
@@ -28,11 +40,11 @@ public enum PropertyListObjects {
     public static func propertyList(
         from data: Data,
         options: ReadOptions = [],
-        format: UnsafeMutablePointer<PropertyListFormat>?,
+        format: inout PropertyListFormat,
         limits: PropertyListLimits = PropertyListLimits()
     ) throws(PropertyListError) -> Any {
         let table = try NodeTable.read([UInt8](data), limits: limits)
-        format?.pointee = table.format
+        format = table.format
         var reader = ObjectReader(table, options)
         let object = reader.object(table.nodes[NodeTable.root])
         if let fault = reader.fault { throw fault }

@@ -22,27 +22,27 @@ extension Cache {
     ///   - change: is given the value, `nil` if there is none or it has expired, and sets it to the value to save; if
     ///     it sets it to `nil`, the entry is removed. May be called several times, so it should do nothing else.
     /// - Returns: the result of the last call of `change`.
-    /// - Throws: the error of `change`, as it is, and then nothing was changed; ``CacheError`` as a fetch and a save
-    ///   throw: if the new value cannot be saved, the old one is gone.
+    /// - Throws: ``CacheError`` as a fetch and a save throw: if the new value cannot be saved, the old one is gone.
+    public func modify<Outcome>(
+        forKey key: some CacheKey,
+        expiration: Expiration? = nil,
+        tags: Set<String>? = nil,
+        _ change: (inout Value?) -> Outcome
+    ) throws(CacheError) -> Outcome {
+        try modifying(entryKey(key), expiration: expiration, tags: tags, change).get()
+    }
+
+    /// Changes the value for `key` in one step, unless `change` throws.
+    ///
+    /// - Throws: the error of `change`, as it is, and then nothing was changed. All else is as for a `change` that throws
+    ///   nothing.
     public func modify<Outcome>(
         forKey key: some CacheKey,
         expiration: Expiration? = nil,
         tags: Set<String>? = nil,
         _ change: (inout Value?) throws -> Outcome
     ) throws -> Outcome {
-        let key = try entryKey(key)
-        while true {
-            let read = try core.readForChange(key)
-            let changed = try changed(read, key, expiration: expiration, tags: tags, change)
-            let new: NewEntry?
-            do throws(CacheError) {
-                new = try changed.entry.get()
-            } catch {
-                core.failWrite(key, .ifStill(read?.information))
-                throw error.named(cache: name, key: key.text)
-            }
-            if try core.replace(read?.information, key, by: new) { return changed.outcome }
-        }
+        try modifying(entryKey(key), expiration: expiration, tags: tags, change).get()
     }
 
     /// Changes the value for `key` in one step.
@@ -53,19 +53,75 @@ extension Cache {
         forKey key: some CacheKey,
         expiration: Expiration? = nil,
         tags: Set<String>? = nil,
+        _ change: (inout Value?) -> Outcome
+    ) async throws(CacheError) -> Outcome {
+        try await modifying(entryKey(key), expiration: expiration, tags: tags, change).get()
+    }
+
+    /// Changes the value for `key` in one step, unless `change` throws. All else is as for the synchronous twin.
+    public nonisolated(nonsending) func modify<Outcome>(
+        forKey key: some CacheKey,
+        expiration: Expiration? = nil,
+        tags: Set<String>? = nil,
         _ change: (inout Value?) throws -> Outcome
     ) async throws -> Outcome {
-        let key = try entryKey(key)
+        try await modifying(entryKey(key), expiration: expiration, tags: tags, change).get()
+    }
+
+    /// Changes a value in one step.
+    ///
+    /// - Returns: the result of `change`, or its error.
+    private func modifying<Outcome, Failure: Error>(
+        _ key: EntryKey,
+        expiration: Expiration?,
+        tags: Set<String>?,
+        _ change: (inout Value?) throws(Failure) -> Outcome
+    ) throws(CacheError) -> Result<Outcome, Failure> {
+        while true {
+            let read = try core.readForChange(key)
+            let former = fresh(read)
+            var value = try decoded(former, key)
+            let outcome: Outcome
+            do throws(Failure) {
+                outcome = try change(&value)
+            } catch {
+                return .failure(error)
+            }
+            let new: NewEntry?
+            do throws(CacheError) {
+                new = try newEntry(value, key, replacing: former, expiration: expiration, tags: tags)
+            } catch {
+                core.failWrite(key, .ifStill(read?.information))
+                throw error.named(cache: name, key: key.text)
+            }
+            if try core.replace(read?.information, key, by: new) { return .success(outcome) }
+        }
+    }
+
+    /// As the synchronous twin, but suspends while the disk is read and written.
+    private nonisolated(nonsending) func modifying<Outcome, Failure: Error>(
+        _ key: EntryKey,
+        expiration: Expiration?,
+        tags: Set<String>?,
+        _ change: (inout Value?) throws(Failure) -> Outcome
+    ) async throws(CacheError) -> Result<Outcome, Failure> {
         let core = core
         while true {
             let read = try await core.queues.runThrowing(key) { () throws(CacheError) in
                 try core.readForChange(key)
             }
             let information = read?.information
-            let changed = try changed(read, key, expiration: expiration, tags: tags, change)
+            let former = fresh(read)
+            var value = try decoded(former, key)
+            let outcome: Outcome
+            do throws(Failure) {
+                outcome = try change(&value)
+            } catch {
+                return .failure(error)
+            }
             let new: NewEntry?
             do throws(CacheError) {
-                new = try changed.entry.get()
+                new = try newEntry(value, key, replacing: former, expiration: expiration, tags: tags)
             } catch {
                 await core.queues.run(key) { core.failWrite(key, .ifStill(information)) }
                 throw error.named(cache: name, key: key.text)
@@ -73,7 +129,7 @@ extension Cache {
             let isDone = try await core.queues.runThrowing(key) { () throws(CacheError) in
                 try core.replace(information, key, by: new)
             }
-            if isDone { return changed.outcome }
+            if isDone { return .success(outcome) }
         }
     }
 
@@ -95,26 +151,9 @@ extension Cache {
         try core.write(new, .ofTheSameValue(entry.information))
     }
 
-    /// Has `change` change the value of an entry that was read, and archives the new value.
-    ///
-    /// - Returns: the result of `change`, and the new entry: `nil` for a removal, or the error of
-    ///   archiving, or of `expiration` or `tags`.
-    /// - Throws: the error of `change`; ``CacheError`` of decoding.
-    private func changed<Outcome>(
-        _ read: StoredArchive?,
-        _ key: EntryKey,
-        expiration: Expiration?,
-        tags: Set<String>?,
-        _ change: (inout Value?) throws -> Outcome
-    ) throws -> (outcome: Outcome, entry: Result<NewEntry?, CacheError>) {
-        let former = read.flatMap { core.freshness(of: $0.information) == .fresh ? $0 : nil }
-        var value = try decoded(former, key)
-        let outcome = try change(&value)
-        let entry = Result { () throws(CacheError) in
-            let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
-            return try newEntry(value, forKey: key, attributes)
-        }
-        return (outcome, entry)
+    /// An entry that was read; `nil` if it has expired.
+    private func fresh(_ read: StoredArchive?) -> StoredArchive? {
+        read.flatMap { core.freshness(of: $0.information) == .fresh ? $0 : nil }
     }
 
     private func decoded(_ stored: StoredArchive?, _ key: EntryKey) throws(CacheError) -> Value? {
@@ -122,11 +161,17 @@ extension Cache {
         return try core.naming(key) { () throws(CacheError) in try Self.decode(stored.archive) }
     }
 
+    /// The entry that replaces a fresh one, or none; `nil` for a removal.
+    ///
+    /// - Throws: ``CacheError`` of archiving, or of `expiration` or `tags`.
     private func newEntry(
         _ value: Value?,
-        forKey key: EntryKey,
-        _ attributes: EntryAttributes
+        _ key: EntryKey,
+        replacing former: StoredArchive?,
+        expiration: Expiration?,
+        tags: Set<String>?
     ) throws(CacheError) -> NewEntry? {
+        let attributes = try attributes(expiration, tags: tags, of: key, keeping: former?.information)
         guard let value else { return nil }
         return try Self.newEntry(value, forKey: key, attributes, as: form)
     }

@@ -85,12 +85,11 @@ struct DepthTests {
             withStack(kibibytes: kibibytes) {
                 let found = [
                     Self.outcome { _ = try PropertyList(data) },
-                    Self.outcome { _ = try PropertyListObjects.propertyList(from: data, format: nil) },
+                    Self.outcome { _ = try PropertyListObjects.propertyList(from: data) },
                     Self.outcome {
                         _ = try PropertyListObjects.propertyList(
                             from: data,
-                            options: .mutableContainersAndLeaves,
-                            format: nil
+                            options: .mutableContainersAndLeaves
                         )
                     },
                     Self.outcome { _ = try PropertyList.convert(data, to: .binary) },

@@ -34,7 +34,7 @@ struct FixtureTests {
         for file in Self.files {
             let data = try Data(contentsOf: file)
             let theirs = try? PropertyListSerialization.propertyList(from: data, format: nil)
-            let ours = try? PropertyListObjects.propertyList(from: data, format: nil)
+            let ours = try? PropertyListObjects.propertyList(from: data)
             switch (ours, theirs) {
             case (let ours?, let theirs?):
                 if !isEqual(ours, theirs) { differences[file.lastPathComponent] = "another value" }
@@ -141,13 +141,13 @@ struct FixtureTests {
         guard let judgements = try Self.judgements(of: files) else { return print("no python3: skipped") }
         func read(_ name: String) throws -> Any {
             let file = try #require(files.first { $0.lastPathComponent == name })
-            return try PropertyListObjects.propertyList(from: Data(contentsOf: file), format: nil)
+            return try PropertyListObjects.propertyList(from: Data(contentsOf: file))
         }
         var numbers: [String: Int] = [:]
         for file in files {
             let name = file.lastPathComponent
             let data = try Data(contentsOf: file)
-            let ours = try? PropertyListObjects.propertyList(from: data, format: nil)
+            let ours = try? PropertyListObjects.propertyList(from: data)
             let theirs = try? PropertyListSerialization.propertyList(from: data, format: nil)
             let judgement = try #require(judgements[name])
             // The right value; `nil` for a list that has none.

@@ -136,8 +136,7 @@ struct HostileInputTests {
 
     @Test func stringsFilesAndTypesAreRead() throws {
         let strings = try PropertyListObjects.propertyList(
-            from: Data("/* Title */ \"a\" = \"b\\n\"; // end\nc;".utf8),
-            format: nil
+            from: Data("/* Title */ \"a\" = \"b\\n\"; // end\nc;".utf8)
         )
         #expect(strings as? [String: String] == ["a": "b\n", "c": "c"])
         var format = PropertyListFormat.binary

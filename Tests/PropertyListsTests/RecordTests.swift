@@ -54,10 +54,10 @@ struct RecordTests {
             let list = records(60, keys: keys, seed: seed, hasDuplicates: true)
             let data = try list.data(format: format)
             let wanted = object(list, lastCounts: format != .binary)
-            let read = try PropertyListObjects.propertyList(from: data, format: nil)
+            let read = try PropertyListObjects.propertyList(from: data)
             #expect(isEqual(read, wanted), "seed \(seed)")
             for options in [PropertyListObjects.ReadOptions.mutableContainers, .mutableContainersAndLeaves] {
-                let changeable = try PropertyListObjects.propertyList(from: data, options: options, format: nil)
+                let changeable = try PropertyListObjects.propertyList(from: data, options: options)
                 #expect(isEqual(changeable, wanted), "seed \(seed)")
             }
         }
@@ -69,7 +69,7 @@ struct RecordTests {
             let list = records(30, keys: 9, seed: seed, hasDuplicates: false)
             let data = try list.data(format: format)
             let theirs = try PropertyListSerialization.propertyList(from: data, format: nil)
-            #expect(isEqual(try PropertyListObjects.propertyList(from: data, format: nil), theirs), "seed \(seed)")
+            #expect(isEqual(try PropertyListObjects.propertyList(from: data), theirs), "seed \(seed)")
         }
     }
 
@@ -128,7 +128,7 @@ struct RecordTests {
             var other = keeper.encoder?.unkeyedContainer()
             try other?.encode(["late"])
         }
-        let read = try PropertyListObjects.propertyList(from: data, format: nil)
+        let read = try PropertyListObjects.propertyList(from: data)
         #expect(isEqual(read, ["a": 1, "b": ["c"]] as [String: Any]))
     }
 

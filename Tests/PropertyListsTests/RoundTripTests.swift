@@ -36,9 +36,9 @@ struct RoundTripTests {
             let data = try list.data(format: from)
             let converted = try PropertyList.convert(data, to: to)
             let back = try PropertyList.convert(converted, to: from)
-            let expected = try PropertyListObjects.propertyList(from: data, format: nil)
+            let expected = try PropertyListObjects.propertyList(from: data)
             for other in [converted, back] {
-                #expect(try isEqual(PropertyListObjects.propertyList(from: other, format: nil), expected))
+                #expect(try isEqual(PropertyListObjects.propertyList(from: other), expected))
             }
         }
         let data = try PropertyList.convert(inner.data(format: from), to: to)
@@ -98,7 +98,7 @@ struct RoundTripTests {
             var random = RandomPropertyList(seed: seed, format: format)
             let data = try random.list().data(format: format)
             let theirs = try PropertyListSerialization.propertyList(from: data, format: nil)
-            let ours = try PropertyListObjects.propertyList(from: data, format: nil)
+            let ours = try PropertyListObjects.propertyList(from: data)
             #expect(isEqual(ours, theirs), "seed \(seed)")
         }
     }
@@ -108,19 +108,19 @@ struct RoundTripTests {
         for seed in seeds(0..<100) {
             var random = RandomPropertyList(seed: seed, format: format)
             let data = try random.list().data(format: format)
-            let object = try PropertyListObjects.propertyList(from: data, format: nil)
+            let object = try PropertyListObjects.propertyList(from: data)
             let theirs = try PropertyListSerialization.data(
                 fromPropertyList: object,
                 format: format == .binary ? .binary : .xml,
                 options: 0
             )
             #expect(
-                isEqual(try PropertyListObjects.propertyList(from: theirs, format: nil), object),
+                isEqual(try PropertyListObjects.propertyList(from: theirs), object),
                 "seed \(seed)"
             )
             let written = try PropertyListObjects.data(fromPropertyList: object, format: format)
             #expect(
-                isEqual(try PropertyListObjects.propertyList(from: written, format: nil), object),
+                isEqual(try PropertyListObjects.propertyList(from: written), object),
                 "seed \(seed)"
             )
         }

@@ -30,7 +30,7 @@ struct SetTests {
 
     private func code(_ data: Data) -> PropertyListError.Code? {
         do throws(PropertyListError) {
-            _ = try PropertyListObjects.propertyList(from: data, format: nil)
+            _ = try PropertyListObjects.propertyList(from: data)
             return nil
         } catch {
             #expect(error.offset != nil)
@@ -56,7 +56,7 @@ struct SetTests {
         }
         #expect(code(data(20_000)) == .limitExceeded)
         #expect(code(data(1_024)) == .limitExceeded)
-        let set = try PropertyListObjects.propertyList(from: data(200), format: nil)
+        let set = try PropertyListObjects.propertyList(from: data(200))
         #expect((set as? NSSet)?.count == 200)
     }
 
@@ -80,7 +80,7 @@ struct SetTests {
             return Data("<plist version=\"1.0\"><dict>\(pairs.joined())</dict></plist>".utf8)
         }
         func object(_ data: Data, _ options: PropertyListObjects.ReadOptions) throws -> Any {
-            try PropertyListObjects.propertyList(from: data, options: options, format: nil)
+            try PropertyListObjects.propertyList(from: data, options: options)
         }
         let many = list(30_000)
         #expect(try (object(many, .immutable) as? [String: Any])?.count == 30_000)
@@ -117,8 +117,7 @@ struct SetTests {
                 let data = list(marker, uses)
                 let list = try PropertyListObjects.propertyList(
                     from: data,
-                    options: .mutableContainers,
-                    format: nil
+                    options: .mutableContainers
                 )
                 return (list as? NSArray)?.count
             }
@@ -131,7 +130,7 @@ struct SetTests {
     @Test func manyMembersAreRead() throws {
         let members = (0..<3_000).map { [0x11, UInt8($0 >> 8), UInt8($0 & 255)] }
         let data = binary([container(0xC0, 1...3_000)] + members)
-        let set = try PropertyListObjects.propertyList(from: data, format: nil)
+        let set = try PropertyListObjects.propertyList(from: data)
         #expect((set as? NSSet)?.count == 3_000)
     }
 
@@ -145,7 +144,7 @@ struct SetTests {
         let texts: [[UInt8]] = [[0x61, 0x00, 0xE9], [0x62, 0x00, 0x65, 0x03, 0x01], [0x51, 0x61]]
         let sets = [[UInt8]](repeating: container(0xC0, 301...303), count: 300)
         let data = binary([container(0xA0, 1...300)] + sets + texts)
-        let list = try PropertyListObjects.propertyList(from: data, options: options, format: nil)
+        let list = try PropertyListObjects.propertyList(from: data, options: options)
         let read = try #require(list as? NSArray ?? (list as? [Any]).map { NSArray(array: $0) })
         #expect(read.count == 300)
         for set in read { #expect(((set as? Set<AnyHashable>)?.count ?? (set as? NSSet)?.count) == 2) }
@@ -158,7 +157,7 @@ struct SetTests {
         }
         let dictionary = PropertyList(.dictionary(entries))
         let data = try PropertyList(.array(Array(repeating: dictionary, count: 300))).data(format: format)
-        let list = try PropertyListObjects.propertyList(from: data, options: options, format: nil)
+        let list = try PropertyListObjects.propertyList(from: data, options: options)
         let read = try #require(list as? NSArray ?? (list as? [Any]).map { NSArray(array: $0) })
         #expect(read.count == 300)
         for dictionary in read {

@@ -102,7 +102,7 @@ struct SharedClusterTests {
                                     return new
                                 }
                                 given.withLock { $0.append(new) }
-                            } catch let error as CacheError where error.code == .unreachable {
+                            } catch CacheError.Code.unreachable {
                                 try await Task.sleep(for: .milliseconds(1))
                             }
                         }
@@ -334,7 +334,7 @@ struct SharedClusterTests {
     @Test func theStateIsThatOfTheHostsInTheURLAtFirst() throws {
         let tier = try SharedTier("redis+cluster://10.255.255.1:1,10.255.255.1:2/")
         #expect(tier.nodes.map(\.node) == ["10.255.255.1:1", "10.255.255.1:2"])
-        #expect(tier.nodes.allSatisfy { $0.condition == .unverified(since: nil) })
+        #expect(tier.nodes.allSatisfy { $0.condition == .unverified && $0.unverifiedSince == nil })
     }
 
     /// Calls for a master that answers nothing fail at once after a while, and it alone is told to be `open`.
@@ -358,7 +358,7 @@ struct SharedClusterTests {
             }
             func isOpen() async -> Bool {
                 await fetchAll()
-                if case .open = tier.nodes[1].condition { return true } else { return false }
+                return tier.nodes[1].condition == .open && tier.nodes[1].openUntil != nil
             }
             try await wait(until: await isOpen())
             #expect(tier.nodes.map(\.node) == nodes)

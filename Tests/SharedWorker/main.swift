@@ -42,7 +42,8 @@ func count(_ key: String, _ count: Int) async throws -> String {
                 return new
             }
             given.append(new)
-        } catch let error as CacheError where error.code == .unreachable {
+        } catch {
+            guard error.code == .unreachable else { throw error }
             try await Task.sleep(for: .milliseconds(5))
         }
     }

@@ -74,7 +74,7 @@ import Testing
         final class Closing: CacheObserver {
             let close = Mutex<(@Sendable () -> Void)?>(nil)
             func cache(_ name: String, did event: CacheEvent) {}
-            func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? {
+            func cache(_ name: String, willBegin operation: CacheOperation) -> Never? {
                 if operation == .write, let close = close.withLock({ $0.take() }) { close() }
                 return nil
             }

@@ -88,9 +88,7 @@ import Testing
             if event.kind == .failed { failed.signal() }
         }
 
-        func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { true }
-
-        func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {
+        func cache(_ name: String, didEnd operation: CacheOperation, _ token: Never?) {
             if operation == .write, holds.withLock({ $0 }) { failed.wait() }
         }
     }

@@ -22,7 +22,7 @@ enum PropertyListDocuments: DocumentFormat {
         case .binary: "binary property list"
         case .xml: "XML property list"
         case .gnuStep: "GNUstep property list"
-        case .openStep, nil: "OpenStep property list"
+        default: "OpenStep property list"
         }
     }
 

@@ -25,7 +25,7 @@ extension NodeTable {
     }
 
     func written(as format: PropertyListFormat) throws(PropertyListError) -> Data {
-        switch format {
+        switch format.base {
         case .binary: try BinaryWriter.write(self)
         case .xml: try XMLWriter.write(self)
         case .openStep: try TextWriter.write(self, isTyped: false)

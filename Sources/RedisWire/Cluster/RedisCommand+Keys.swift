@@ -83,15 +83,6 @@ extension RedisCommand {
 }
 
 extension RedisCommand.Argument {
-    /// The bytes as they are sent.
-    var encoded: [UInt8] {
-        switch self {
-        case .bytes(let bytes): bytes
-        case .text(let text): Array(text.utf8)
-        case .integer(let number): Array(String(number).utf8)
-        }
-    }
-
     /// The slot of the key that the argument is.
     fileprivate var hashSlot: HashSlot {
         switch self {

@@ -12,6 +12,15 @@ public struct RedisCommand: Sendable, Equatable, ExpressibleByArrayLiteral {
 
         public init(stringLiteral value: String) { self = .text(value) }
         public init(integerLiteral value: Int) { self = .integer(value) }
+
+        /// The bytes as they are sent.
+        public var encoded: [UInt8] {
+            switch self {
+            case .bytes(let bytes): bytes
+            case .text(let text): Array(text.utf8)
+            case .integer(let number): Array(String(number).utf8)
+            }
+        }
     }
 
     /// The command's name, then its arguments.

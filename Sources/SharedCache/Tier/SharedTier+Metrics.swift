@@ -123,8 +123,9 @@ private struct TierMetrics {
 
     private func states(of tier: SharedTier) -> [MetricsFamily] {
         let states = tier.nodes.flatMap { node in
-            SharedNodeState.Condition.names.map { name -> (MetricsFamily.Labels, MetricsFamily.Value) in
-                (labels + [("node", node.node), ("state", name)], .count(node.condition.name == name ? 1 : 0))
+            SharedNodeState.Condition.all.map { condition -> (MetricsFamily.Labels, MetricsFamily.Value) in
+                let isPresent = node.condition == condition
+                return (labels + [("node", node.node), ("state", "\(condition)")], .count(isPresent ? 1 : 0))
             }
         }
         return [

@@ -292,14 +292,14 @@ public final class SharedTier: Sendable {
         if let masters = client.nodes(at: now) { return masters.map { SharedNodeState($0, clocks) } }
         let window = settings.heartbeat.window
         if let end = engine.breaker.openUntil {
-            return [SharedNodeState(node: node, condition: .open(until: clocks.date(of: end)))]
+            return [SharedNodeState(node, .open, openUntil: clocks.date(of: end))]
         }
         if members.isVerified(at: now, window) {
             let isSlow = engine.pace.current.isSlow(settings.timeouts)
-            return [SharedNodeState(node: node, condition: isSlow ? .slow : .connected)]
+            return [SharedNodeState(node, isSlow ? .slow : .connected)]
         }
         let since = members.unverifiedSince(at: now, window).map(clocks.date(of:))
-        return [SharedNodeState(node: node, condition: .unverified(since: since))]
+        return [SharedNodeState(node, .unverified, unverifiedSince: since)]
     }
 
     /// The changes of ``nodes`` from now on, for each server that changes: a new stream each time this is read, which

@@ -3,14 +3,17 @@
 /// ```swift
 /// struct Metrics: CacheObserver {
 ///     func cache(_ name: String, did event: CacheEvent) { counters.increment(name, event.kind) }
-///     func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { tracer.span(operation) }
-///     func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) { (token as? Span)?.end() }
+///     func cache(_ name: String, willBegin operation: CacheOperation) -> Span? { tracer.span(operation) }
+///     func cache(_ name: String, didEnd operation: CacheOperation, _ token: Span?) { token?.end() }
 /// }
 /// ```
 ///
 /// All methods are called on the thread that does the work, with no lock held: return quickly. That holds for hits in
 /// memory, too. An observer must not use the cache that it observes.
 public protocol CacheObserver: Sendable {
+    /// The value that an operation's beginning hands to its end: a moment, or a span of a tracing library. `Never` for
+    /// an observer without one.
+    associatedtype Token: Sendable = Never
     /// The events that ``cache(_:did:)`` is called for; ``ObservedEvents/all`` by default. Asked once, when a cache is opened.
     var observedEvents: ObservedEvents { get }
     /// Something was done.
@@ -18,16 +21,16 @@ public protocol CacheObserver: Sendable {
     /// Work that may take a while begins.
     ///
     /// - Returns: a token for ``cache(_:didEnd:_:)-(_,CacheOperation,_)``; `nil` by default.
-    func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)?
+    func cache(_ name: String, willBegin operation: CacheOperation) -> Token?
     /// The work that returned this token has ended, however it did.
-    func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?)
+    func cache(_ name: String, didEnd operation: CacheOperation, _ token: Token?)
 }
 
 extension CacheObserver {
     public var observedEvents: ObservedEvents { .all }
     public func cache(_ name: String, did event: CacheEvent) {}
-    public func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { nil }
-    public func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {}
+    public func cache(_ name: String, willBegin operation: CacheOperation) -> Token? { nil }
+    public func cache(_ name: String, didEnd operation: CacheOperation, _ token: Token?) {}
 }
 
 /// The events that a ``CacheObserver`` is told.

@@ -107,10 +107,7 @@ final class Listeners: Sendable {
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard let observer else { return try body() }
-        let operation = told(operation)
-        let token = observer.cache(cacheName, willBegin: operation)
-        defer { observer.cache(cacheName, didEnd: operation, token) }
-        return try body()
+        return try observing(told(operation), by: observer, body)
     }
 
     nonisolated(nonsending) func observing<Result, Failure: Error>(
@@ -118,7 +115,26 @@ final class Listeners: Sendable {
         _ body: nonisolated(nonsending) () async throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         guard let observer else { return try await body() }
-        let operation = told(operation)
+        return try await observing(told(operation), by: observer, body)
+    }
+
+    // The token's type is the observer's.
+
+    private func observing<Result, Failure: Error>(
+        _ operation: CacheOperation,
+        by observer: some CacheObserver,
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let token = observer.cache(cacheName, willBegin: operation)
+        defer { observer.cache(cacheName, didEnd: operation, token) }
+        return try body()
+    }
+
+    private nonisolated(nonsending) func observing<Result, Failure: Error>(
+        _ operation: CacheOperation,
+        by observer: some CacheObserver,
+        _ body: nonisolated(nonsending) () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
         let token = observer.cache(cacheName, willBegin: operation)
         defer { observer.cache(cacheName, didEnd: operation, token) }
         return try await body()

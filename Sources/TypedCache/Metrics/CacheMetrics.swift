@@ -112,11 +112,11 @@ public final class CacheMetrics: CacheObserver {
 
     public var observedEvents: ObservedEvents { .none }
 
-    public func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? {
+    public func cache(_ name: String, willBegin operation: CacheOperation) -> ContinuousClock.Instant? {
         operations(of: name).cache(name, willBegin: operation)
     }
 
-    public func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {
+    public func cache(_ name: String, didEnd operation: CacheOperation, _ token: ContinuousClock.Instant?) {
         operations(of: name).cache(name, didEnd: operation, token)
     }
 

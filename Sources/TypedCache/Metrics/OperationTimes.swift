@@ -5,10 +5,10 @@ final class OperationTimes: CacheObserver {
 
     var observedEvents: ObservedEvents { .none }
 
-    func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? { ContinuousClock.now }
+    func cache(_ name: String, willBegin operation: CacheOperation) -> ContinuousClock.Instant? { .now }
 
-    func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {
-        guard let start = token as? ContinuousClock.Instant else { return }
+    func cache(_ name: String, didEnd operation: CacheOperation, _ token: ContinuousClock.Instant?) {
+        guard let start = token else { return }
         histogram(of: operation)?.record(ContinuousClock.now - start)
     }
 

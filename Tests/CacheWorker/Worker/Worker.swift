@@ -153,33 +153,19 @@ final class Worker {
 
     private func changing(_ key: String) throws(CacheError) -> Answer {
         let new = ProvenValue(key: key, identity: ValueIdentity(writer: writer, number: number))
-        do {
-            return try cache.modify(forKey: key, tags: Tag.of(key).map { [$0] } ?? []) { value in
-                if let fault = value?.fault(fetchedFor: key) { return .torn(fault) }
-                defer { value = new }
-                return value.map { .value($0.identity) } ?? .absent
-            }
-        } catch let error as CacheError {
-            throw error
-        } catch {
-            // The change above throws nothing.
-            return .failed(0, "\(error)")
+        return try cache.modify(forKey: key, tags: Tag.of(key).map { [$0] } ?? []) { value in
+            if let fault = value?.fault(fetchedFor: key) { return .torn(fault) }
+            defer { value = new }
+            return value.map { .value($0.identity) } ?? .absent
         }
     }
 
     private func incrementing(_ key: String) throws(CacheError) -> Answer {
-        do {
-            return try cache.modify(forKey: key) { value in
-                if let fault = value?.fault(fetchedFor: key) { return .torn(fault) }
-                let count = (value?.identity.number ?? 0) + 1
-                value = ProvenValue(key: key, identity: ValueIdentity(writer: 0, number: count))
-                return .count(count)
-            }
-        } catch let error as CacheError {
-            throw error
-        } catch {
-            // The change above throws nothing.
-            return .failed(0, "\(error)")
+        try cache.modify(forKey: key) { value in
+            if let fault = value?.fault(fetchedFor: key) { return .torn(fault) }
+            let count = (value?.identity.number ?? 0) + 1
+            value = ProvenValue(key: key, identity: ValueIdentity(writer: 0, number: count))
+            return .count(count)
         }
     }
 }

@@ -21,15 +21,15 @@ final class EventObserver: CacheObserver {
 
     func cache(_ name: String, did event: CacheEvent) { events.add(event) }
 
-    func cache(_ name: String, willBegin operation: CacheOperation) -> (any Sendable)? {
+    func cache(_ name: String, willBegin operation: CacheOperation) -> UUID? {
         operations.add(operation)
         let token = UUID()
         open.withLock { $0[token] = operation }
         return token
     }
 
-    func cache(_ name: String, didEnd operation: CacheOperation, _ token: (any Sendable)?) {
-        guard let token = token as? UUID, open.withLock({ $0.removeValue(forKey: token) }) == operation else {
+    func cache(_ name: String, didEnd operation: CacheOperation, _ token: UUID?) {
+        guard let token, open.withLock({ $0.removeValue(forKey: token) }) == operation else {
             return faults.add("\(operation) ended, but had not begun")
         }
     }

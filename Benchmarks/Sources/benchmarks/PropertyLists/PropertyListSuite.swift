@@ -39,7 +39,7 @@ struct PropertyListSuite: Suite {
             work: "read a list, form \(form)",
             subjects: [
                 Subject("PropertyListObjects", isOurs: true) { _ in
-                    try PropertyListObjects.propertyList(from: list, format: nil)
+                    try PropertyListObjects.propertyList(from: list)
                 },
                 Subject("PropertyListSerialization") { _ in try Foundations.propertyList(from: list, format: nil) },
             ]
@@ -117,7 +117,7 @@ struct PropertyListSuite: Suite {
         let answer = Program.output(of: ["python3", script, file.path], hidesErrors: true)
         let theirs = (answer ?? "").split(separator: "\n").compactMap { Double($0) }
         let works: [(String, () throws -> Void)] = [
-            ("read", { blackHole(try PropertyListObjects.propertyList(from: list, format: nil)) }),
+            ("read", { blackHole(try PropertyListObjects.propertyList(from: list)) }),
             ("write", { blackHole(try PropertyListObjects.data(fromPropertyList: objects, format: ours)) }),
         ]
         for (index, (verb, work)) in works.enumerated() {
