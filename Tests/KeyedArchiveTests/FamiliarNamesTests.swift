@@ -55,6 +55,34 @@ private final class Title: NSObject, NSSecureCoding {
         #expect((other?["k"] as? Base)?.title == "v")
     }
 
+    /// A class that names a collection alone gets the property list in it, as from Foundation.
+    @Test func membersOfPropertyListsNeedNoName() throws {
+        let list: NSDictionary = ["a": 1, "b": "x", "c": [Data([1]), Date(timeIntervalSince1970: 0), ["d": 2.5]]]
+        let data = try NSKeyedArchiver.archivedData(withRootObject: list)
+        func decoded(_ classes: [AnyClass], from data: Data) throws -> NSDictionary? {
+            let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+            unarchiver.decodingFailurePolicy = .setErrorAndReturn
+            let object = unarchiver.decodeObject(of: classes, forKey: NSKeyedArchiveRootObjectKey)
+            if let error = unarchiver.error { throw error }
+            return object as? NSDictionary
+        }
+        #expect(try decoded([NSDictionary.self], from: data) == list)
+        let root = try NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSDictionary.self], from: data)
+        #expect(root as? NSDictionary == list)
+        // Foundation on Linux ends the process for an array in it.
+        let flat: NSDictionary = ["a": 1, "b": "x"]
+        let foundation = try Foundation.NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [NSDictionary.self],
+            from: NSKeyedArchiver.archivedData(withRootObject: flat)
+        )
+        #expect(foundation as? NSDictionary == flat)
+        // The collection itself needs one, and so do classes of the program in it.
+        #expect(throws: ArchiveError.self) { try decoded([NSArray.self], from: data) }
+        let mixed = try NSKeyedArchiver.archivedData(withRootObject: ["k": Base(title: "v")])
+        #expect(throws: ArchiveError.self) { try decoded([NSDictionary.self], from: mixed) }
+        #expect(try decoded([NSDictionary.self, Base.self], from: mixed)?.count == 1)
+    }
+
     @Test func coderByCoder() throws {
         let data = NSMutableData()
         let archiver = NSKeyedArchiver(forWritingWith: data)
@@ -177,7 +205,7 @@ private final class Title: NSObject, NSSecureCoding {
     @Test func anArchiveThatCouldNotBeWrittenIsNotAnEmptyOne() throws {
         let archiver = NSKeyedArchiver(requiringSecureCoding: false)
         archiver.outputFormat = .xml
-        archiver.encode("\u{1}", forKey: "control")
+        archiver.encode("\u{0}", forKey: "zero")
         #expect(throws: ArchiveError.self) { try archiver.finishEncoding() }
         archiver.outputFormat = .binary
         #expect(throws: ArchiveError.self) { try archiver.encodedData }

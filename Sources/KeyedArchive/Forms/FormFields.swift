@@ -52,10 +52,11 @@ struct FormFields {
         return nil
     }
 
-    /// The object at a place in the scope; of Foundation's, any one only where that need not be named.
+    /// The object at a place in the scope; of Foundation's, any one only where that need not be named, and those of
+    /// property lists in any collection.
     private func allowedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
         try unarchiver.frame.allowsFoundationValues
-            ? unarchiver.object(at: reference) : unarchiver.expectedObject(at: reference)
+            ? unarchiver.object(at: reference) : unarchiver.expectedObject(at: reference, isMember: true)
     }
 
     /// The next value that was encoded without a key, by its C type.

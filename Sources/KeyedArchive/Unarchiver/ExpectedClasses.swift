@@ -6,6 +6,12 @@ package struct ExpectedClasses {
 
     package init(_ classes: [AnyClass]) { self.classes = classes }
 
+    static var ofPropertyLists: ExpectedClasses {
+        ExpectedClasses([
+            NSString.self, NSNumber.self, NSData.self, NSDate.self, NSArray.self, NSDictionary.self,
+        ])
+    }
+
     /// Expects one class more.
     mutating func add(_ cls: AnyClass) {
         if !classes.contains(where: { $0 == cls }) { classes.append(cls) }

@@ -22,10 +22,17 @@ extension KeyedUnarchiver {
     }
 
     /// The object that a value is or refers to, if it is of one of the classes that are expected.
-    func expectedObject(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> Any? {
+    ///
+    /// - Parameter isMember: whether it is a member of a collection: the classes of property lists need no name there.
+    func expectedObject(
+        at reference: BinaryPropertyList.Reference,
+        isMember: Bool = false
+    ) throws(ArchiveError) -> Any? {
         guard let object = try object(at: reference) else { return nil }
         // If unknown classes are kept, their objects may be members of the object that was asked for.
-        guard classes.expected.allows(object) || object is ArchivedObject && nesting.depth > frame.depth
+        guard
+            classes.expected.allows(object) || isMember && ExpectedClasses.ofPropertyLists.allows(object)
+                || object is ArchivedObject && nesting.depth > frame.depth
         else {
             throw ArchiveError(
                 .typeMismatch,

@@ -8,7 +8,8 @@ extension KeyedUnarchiver {
     ///
     /// Foundation's `NSKeyedUnarchiver.unarchivedObject(ofClasses:from:)`.
     ///
-    /// With collections among the classes, their members must be of one of the classes too.
+    /// With collections among the classes, their members must be of one of the classes too, or strings, numbers, data,
+    /// dates, arrays and dictionaries, which need no name there, as in Foundation.
     ///
     /// - Returns: the object; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
