@@ -33,6 +33,7 @@ struct ArchiveRecord {
         count += 1
         guard count <= Self.valueLimit else { throw Entangled() }
         if let scalar = tree.scalar(value) { return RecordValue(scalar) }
+        if let text = tree.absoluteText(ofURL: value) { return .string(text) }
         guard case .reference(let place) = value else { return try whole(value) }
         if case .classDescription? = tree.object(place) { return .null }
         guard open.count < Self.depthLimit, open.insert(place).inserted else { throw Entangled() }

@@ -67,12 +67,19 @@ extension ArchiveTree {
             let uuid = data.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
             return .string(uuid.uuidString)
         case "NSURL":
-            guard case .null? = part("NS.base", of: instance) ?? .null,
-                case .string(let text)? = part("NS.relative", of: instance)
-            else { return nil }
+            guard base(of: instance) == nil, case .string(let text)? = part("NS.relative", of: instance) else {
+                return nil
+            }
             return .string(text)
         default: return nil
         }
+    }
+
+    /// The base of a URL, which is nil where there is none.
+    private func base(of url: Instance) -> Value? {
+        guard let value = url["NS.base"], value != .null else { return nil }
+        if case .reference(let place) = value, case .empty? = object(place) { return nil }
+        return value
     }
 
     /// A part of a scalar, which may be inline, by reference, or in an object of a class for strings or data.
@@ -91,6 +98,23 @@ extension ArchiveTree {
             }
         case .classDescription?, nil: return nil
         }
+    }
+
+    /// The absolute text of a URL with a base, which may have a base itself; `nil` for all else, and for more than 100
+    /// bases.
+    package func absoluteText(ofURL value: Value) -> String? {
+        var chain: [String] = []
+        var next: Value? = value
+        while let url = next {
+            guard chain.count <= 100, let instance = instance(url), className(of: url) == "NSURL",
+                case .string(let text)? = part("NS.relative", of: instance)
+            else { return nil }
+            chain.append(text)
+            next = base(of: instance)
+        }
+        var url: URL?
+        for text in chain.reversed() { url = URL(string: text, relativeTo: url)?.absoluteURL }
+        return chain.count > 1 ? url?.absoluteString : nil
     }
 
     /// The members of the array or set that a value is or refers to; `nil` for all else.

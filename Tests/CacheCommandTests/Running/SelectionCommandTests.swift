@@ -219,6 +219,21 @@ struct SelectionCommandTests {
         #expect(ToolRun(["diff", "c"], on: DiskCache.backend).status == .usage)
     }
 
+    @Test("A URL keeps its base in get, cat and diff")
+    func basedURLs() throws {
+        func save(_ base: String, in name: String) throws {
+            let url = try #require(URL(string: "c?q=1", relativeTo: URL(string: base)))
+            let archive = try KeyedArchiver.archivedData(withRootObject: ["url": url])
+            try DiskCache(workspace, name).save([UInt8](archive), "p")
+        }
+        try save("https://h/a/b", in: "c")
+        try save("https://other/z/b", in: "d")
+        #expect(cache.run("get", "p").output.text.contains("https://h/a/c?q=1"))
+        #expect(cache.run("cat").output.text.contains("https://h/a/c?q=1"))
+        let compared = ToolRun(["diff", "c", "d", "--root", workspace.root], on: DiskCache.backend)
+        #expect(compared.status == .failure && compared.output.text == "~ p\n")
+    }
+
     @Test("A comparison that cannot be made is told from a difference")
     func noComparison() throws {
         try save("a")

@@ -253,6 +253,12 @@ import Testing
         #expect(tree.value(at: "root", "list", "1", "x") == .string("0AD863BA-7584-40CF-8896-BD87B3280C34"))
         #expect(tree.value(at: "root", "list", "0") == .integer(1))
         #expect(tree.roots.first.flatMap { tree.className(of: $0.value) } == "NSDictionary")
+        let based =
+            URL(string: "c?q=1", relativeTo: URL(string: "b/", relativeTo: URL(string: "https://h/a/"))) as Any
+        let url = try ArchiveTree(KeyedArchiver.archivedData(withRootObject: based))
+        #expect(url.value(at: "root", "NS.relative") == .string("c?q=1"))
+        #expect(url.roots.first.flatMap { url.scalar($0.value) } == nil)
+        #expect(url.roots.first.flatMap { url.absoluteText(ofURL: $0.value) } == "https://h/a/b/c?q=1")
         let everything = try ArchiveTree(KeyedArchiver.archivedData(withRootObject: Everything()))
         #expect(everything.value(at: "root", "date") == .date(Everything.date))
         #expect(everything.value(at: "root", "url") == .string("https://example.com/a?b=c"))
