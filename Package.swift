@@ -79,7 +79,8 @@ let package = Package(
         .target(
             name: "KeyedArchive",
             dependencies: [
-                "CStack", "CInstance", "CChecksum", .target(name: "CCoding", condition: .when(platforms: apple)),
+                "PropertyLists", "CStack", "CInstance", "CChecksum",
+                .target(name: "CCoding", condition: .when(platforms: apple)),
             ],
             swiftSettings: strict
         ),

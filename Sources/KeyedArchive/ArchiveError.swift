@@ -49,7 +49,8 @@ public struct ArchiveError: Error, Sendable {
     public let code: Code
     /// A description of the failure, for people. Never contains archived values.
     public let message: String
-    /// The place of the failure in the archive, in bytes from its start; `nil` if no place is to blame.
+    /// The place of the failure in the archive, in bytes from its start; for XML in UTF-16 and UTF-32, in its UTF-8; `nil`
+    /// if no place is to blame.
     public let offset: Int?
     /// The keys that lead from the root to the failure, outermost first.
     public let keyPath: [String]

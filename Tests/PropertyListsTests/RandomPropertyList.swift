@@ -7,20 +7,24 @@ import TestSupport
 struct RandomPropertyList {
     private var generator: SeededGenerator
     private let format: PropertyListFormat
+    private let pieces: [String]
 
-    init(seed: Int, format: PropertyListFormat) {
+    /// - Parameter isForPython: without the characters that XML 1.0 forbids.
+    init(seed: Int, format: PropertyListFormat, isForPython: Bool = false) {
         generator = SeededGenerator(seed: seed)
         self.format = format
+        pieces = Self.plain + (isForPython ? [] : ["\u{1}", "\u{8}", "\u{1B}", "\u{1F}", "\u{FFFE}", "\u{FFFF}"])
     }
+
+    private static let plain = [
+        "a", "key", "ä", "日本", "😀", "<&>\"'", "\n", "\r", "\t", "$x", "//", "a b", "]]>", "\u{2028}", "\u{7F}",
+        "longer text",
+    ]
 
     mutating func list(depth: Int = 0) -> PropertyList { PropertyList(value(depth: depth)) }
 
     private mutating func text() -> String {
-        let pieces = [
-            "a", "key", "ä", "日本", "😀", "<&>\"'", "\n", "\r", "\t", "$x", "//", "a b", "]]>", "\u{2028}",
-            "longer text",
-        ]
-        return (0..<Int.random(in: 0...5, using: &generator)).map { _ in pieces.randomElement(using: &generator)! }
+        (0..<Int.random(in: 0...5, using: &generator)).map { _ in pieces.randomElement(using: &generator)! }
             .joined()
     }
 

@@ -149,7 +149,7 @@ struct RoundTripTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         for seed in 0..<20 {
-            var random = RandomPropertyList(seed: seed, format: .openStep)
+            var random = RandomPropertyList(seed: seed, format: .openStep, isForPython: true)
             let list = PropertyList(.array([random.list(), PropertyList(.integer(-5)), PropertyList(.real(0.1))]))
             try list.data(format: .binary).write(to: folder.appendingPathComponent("\(seed).binary"))
             try list.data(format: .xml).write(to: folder.appendingPathComponent("\(seed).xml"))

@@ -81,7 +81,8 @@ import Testing
         }
         let library = objects.filter { object in
             [
-                "TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "CStack", "CInstance", "CChecksum",
+                "TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "PropertyLists", "CStack", "CInstance",
+                "CChecksum",
                 "CDeflate", "CFiles",
             ]
             .contains {

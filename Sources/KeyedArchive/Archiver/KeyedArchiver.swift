@@ -1,4 +1,5 @@
 import Foundation
+import PropertyLists
 
 /// Writes objects and values as a keyed archive, in the format of Apple's `NSKeyedArchiver`.
 ///
@@ -38,13 +39,12 @@ public final class KeyedArchiver: NSCoder {
         didSet { asksDelegate = delegate != nil }
     }
 
-    /// The form of property list that ``encodedData`` returns: `.binary`, unless set, or `.xml`; `.openStep` is
-    /// an error there.
+    /// The form of property list that ``encodedData`` returns: `.binary`, unless set, or `.xml`; another one is an
+    /// error there.
     ///
-    /// XML is for people and for tools that read nothing else: it is larger and slower. Strings with control
-    /// characters other than tab, line feed and carriage return cannot be written, and a `Float` is read back as
-    /// the `Double` of the same value.
-    public var outputFormat = PropertyListSerialization.PropertyListFormat.binary
+    /// XML is for people and for tools that read nothing else: it is larger and slower. Strings with a zero byte cannot
+    /// be written, and a `Float` is read back as the `Double` of the same value.
+    public var outputFormat = PropertyListFormat.binary
 
     /// Creates an archiver for one archive.
     ///

@@ -91,25 +91,3 @@ package struct CivilDate: Equatable, Sendable {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }
-
-extension CivilDate {
-    /// The date in exactly the form that XML property lists have, `2001-01-01T00:00:00Z` in the years 1 to 9999;
-    /// `nil` for anything else.
-    init?(_ text: ArraySlice<UInt8>) {
-        let shape = Array("0000-00-00T00:00:00Z".utf8)
-        guard text.count == shape.count else { return nil }
-        var numbers = [0]
-        for (byte, expected) in zip(text, shape) {
-            if expected == UInt8(ascii: "0") {
-                guard (0x30...0x39).contains(byte) else { return nil }
-                numbers[numbers.count - 1] = numbers[numbers.count - 1] * 10 + Int(byte - 0x30)
-            } else {
-                guard byte == expected else { return nil }
-                numbers.append(0)
-            }
-        }
-        guard numbers[0] >= 1, numbers[3] < 24, numbers[4] < 60, numbers[5] < 60 else { return nil }
-        let second = numbers[3] * 3_600 + numbers[4] * 60 + numbers[5]
-        self.init(year: numbers[0], month: numbers[1], day: numbers[2], second: second)
-    }
-}

@@ -1,4 +1,5 @@
 import Foundation
+import PropertyLists
 
 extension ArchiveTree {
     /// Writes the tree as an archive: the same places, classes and values that it has here.
@@ -8,10 +9,10 @@ extension ArchiveTree {
     /// - Throws: ``ArchiveError`` with code `.corrupted` if the tree does not hold together: a reference to a
     ///   place that is not there, or an instance of something that is no class; `.unsupportedType` for a value that
     ///   cannot stand where it does, such as the text `$null` as an object, and for values that XML cannot hold;
-    ///   `.unsupportedFormat` for `.openStep`; `.limitExceeded` if values nest more than 200 deep.
+    ///   `.unsupportedFormat` for another format; `.limitExceeded` if values nest more than 200 deep.
     /// - Complexity: O(*n*) in the tree's values.
     public func archivedData(
-        as format: PropertyListSerialization.PropertyListFormat = .binary
+        as format: PropertyListFormat = .binary
     ) throws(ArchiveError) -> Data {
         var writer = ArchiveTreeWriter(self)
         let archive = Data(try writer.write())

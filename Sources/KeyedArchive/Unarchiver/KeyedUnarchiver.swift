@@ -83,9 +83,8 @@ public final class KeyedUnarchiver: NSCoder {
     ///   - classes: the classes that may be instantiated, with their subclasses.
     ///   - limits: how much the archive may ask for.
     /// - Throws: ``ArchiveError`` with code `.unknownFormat` if it is no keyed archive,
-    ///   `.unsupportedFormat` for versions and encodings that are not known, `.corrupted` if its bytes are
-    ///   damaged, `.outOfRange` for integers of XML beyond 64 bits, `.limitExceeded` if it is larger than the limits
-    ///   say, or is XML that nests too deep.
+    ///   `.unsupportedFormat` for versions that are not known, `.corrupted` if its bytes are damaged, `.limitExceeded` if
+    ///   it is larger than the limits say, or is XML that nests too deep.
     /// - Complexity: O(*n*) in the bytes.
     public convenience init(
         forReadingFrom data: Data,
@@ -312,8 +311,9 @@ public final class KeyedUnarchiver: NSCoder {
             return Set(expected.compactMap { ($0 as AnyObject) as? NSObject }.map { AnyHashable($0) })
         }
     #else
-        /// The object under a key if it is of one of the classes, with the members of collections of these too;
-        /// `nil` if there is none. Any other object is recorded as `.typeMismatch` or `.classNotAllowed`.
+        /// The object under a key if it is of one of the classes, with the members of collections of these too, or of
+        /// the classes of property lists; `nil` if there is none. Any other object is recorded as `.typeMismatch` or
+        /// `.classNotAllowed`.
         public override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? {
             decodeObject(amongClasses: classes, forKey: key)
         }

@@ -20,6 +20,14 @@ struct BinaryWriter: ~Copyable {
         return writer.data()
     }
 
+    /// The list, and by number of each object the place in the input of the value that it was first met as.
+    static func writeWithPlaces(_ source: NodeTable) throws(PropertyListError) -> (list: Data, places: [Int]) {
+        var writer = BinaryWriter(source)
+        try writer.write()
+        let places = writer.objects.map { Int(source.nodes[Int($0)].offset) }
+        return (writer.data(), places)
+    }
+
     private consuming func data() -> Data { output.data() }
 
     private init(_ source: NodeTable) {

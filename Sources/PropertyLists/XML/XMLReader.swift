@@ -100,7 +100,7 @@ struct XMLReader: ~Copyable {
         return try decodedString(tag, start)
     }
 
-    /// A string with references, comments or CDATA.
+    /// A string with references, comments, processing instructions or CDATA.
     private mutating func decodedString(_ tag: XMLScanner.Tag, _ start: Int) throws(PropertyListError) -> Int {
         let first = builder.bytes.count
         var run = start
@@ -124,6 +124,8 @@ struct XMLReader: ~Copyable {
             } else if scanner.holds("<!--") {
                 scanner.at += 4
                 try scanner.skip(past: "-->", "comment")
+            } else if scanner.holds("<?") {
+                try scanner.skip(past: "?>", "processing instruction")
             } else {
                 break
             }

@@ -52,8 +52,9 @@ struct XMLWriter: ~Copyable {
         case .float: real(Double(node.float), Double(node.float).description)
         case .real: real(node.real, node.real.description)
         case .date:
-            guard let date = CivilDate(seconds: node.real) else {
-                throw PropertyListError(.notRepresentable, "date too far away for XML")
+            // Readers know years of four digits.
+            guard let date = CivilDate(seconds: node.real), (1...9_999).contains(date.year) else {
+                throw PropertyListError(.notRepresentable, "XML cannot hold a date outside the years 1 to 9999")
             }
             append("<date>")
             date.append(to: &output, separator: 0x54)
@@ -111,6 +112,9 @@ struct XMLWriter: ~Copyable {
 
     private mutating func dictionary(_ node: Node, indent: Int) throws(PropertyListError) {
         if node.start == 0 { return append("<dict/>\n") }
+        if isLikeUID(node) {
+            throw PropertyListError(.notRepresentable, "dictionary that XML's readers would take for a reference")
+        }
         try PropertyListLimits.check(depth: indent)
         append("<dict>\n")
         var key = node.start
@@ -123,6 +127,13 @@ struct XMLWriter: ~Copyable {
         }
         tabs(indent)
         append("</dict>\n")
+    }
+
+    private func isLikeUID(_ node: Node) -> Bool {
+        guard node.length == 1 else { return false }
+        let key = source.nodes[node.start]
+        let value = source.nodes[Int(key.next)]
+        return value.kind == .integer && value.payload <= UInt64(UInt32.max) && source.text(key) == "CF$UID"
     }
 
     private mutating func key(_ name: Node, indent: Int) throws(PropertyListError) {
@@ -166,26 +177,39 @@ struct XMLWriter: ~Copyable {
         return found & (ones << 7) == 0
     }
 
-    /// - Throws: for characters that XML does not allow in any form.
+    /// A character that XML 1.0 does not allow: readers of property lists take it as a reference.
+    private mutating func reference(_ scalar: UInt64) {
+        append("&#")
+        output.append(decimal: scalar)
+        append(";")
+    }
+
+    /// Whether the bytes from a place on are U+FFFE or U+FFFF.
+    private func isInvalid(_ bytes: ByteView, _ at: Int) -> Bool {
+        at + 2 < bytes.count && bytes[at] == 0xEF && bytes[at + 1] == 0xBF && bytes[at + 2] >= 0xBE
+    }
+
+    /// - Throws: for a zero byte, which no reader takes.
     private mutating func text(_ node: Node) throws(PropertyListError) {
         let bytes = source.bytes.part(node.range)
         if Self.isPlain(bytes) { return output.append(bytes) }
-        for at in bytes.indices {
+        var at = bytes.startIndex
+        while at < bytes.endIndex {
             let byte = bytes[at]
             switch byte {
             case 0x26: append("&amp;")
             case 0x3C: append("&lt;")
             case 0x3E: append("&gt;")
-            // Readers of XML turn a bare one into a line feed.
-            case 0x0D: append("&#13;")
             case 0x09, 0x0A: output.append(byte)
-            case 0..<0x20:
-                throw PropertyListError(.notRepresentable, "XML cannot hold a control character of a string")
-            // U+FFFE and U+FFFF.
-            case 0xEF where at + 2 < bytes.count && bytes[at + 1] == 0xBF && bytes[at + 2] >= 0xBE:
-                throw PropertyListError(.notRepresentable, "XML cannot hold U+FFFE and U+FFFF")
+            case 0: throw PropertyListError(.notRepresentable, "XML cannot hold a zero byte of a string")
+            // Readers of XML turn a bare carriage return into a line feed.
+            case 1..<0x20: reference(UInt64(byte))
+            case 0xEF where isInvalid(bytes, at):
+                reference(0xFF40 | UInt64(bytes[at + 2]))
+                at += 2
             default: output.append(byte)
             }
+            at += 1
         }
     }
 }

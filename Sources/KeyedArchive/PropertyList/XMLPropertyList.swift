@@ -1,21 +1,9 @@
-// XML property list, version 1:
-//
-//     <?xml version="1.0" encoding="UTF-8"?>
-//     <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-//     <plist version="1.0">
-//         one value: <true/> <false/> <integer>1</integer> <real>0.5</real> <string>a &amp; b</string>
-//                    <date>2001-01-01T00:00:00Z</date> <data>base64</data>
-//                    <array>values</array> <dict><key>name</key> value …</dict>
-//     </plist>
-//
-// A keyed archive's UID is <dict><key>CF$UID</key><integer>1</integer></dict>.
+import Foundation
+import PropertyLists
 
 /// Property lists as they come from outside: the binary form is taken as it is, the XML form is made binary, so
 /// that all readers know one form only.
 enum XMLPropertyList {
-    /// How deep containers may nest, as in Foundation.
-    static let depthLimit = 512
-
     /// A list that can be read, and where its objects stood if it was XML.
     ///
     /// The list's bytes are those that were opened, or belong to the origin: it is valid as long as both are there.
@@ -23,14 +11,18 @@ enum XMLPropertyList {
 
     /// Opens a property list of either form. XML may have a byte order mark or white space in front.
     ///
-    /// - Throws: `.unknownFormat` if it is neither form, `.unsupportedFormat` for encodings other than UTF-8 and
-    ///   UTF-16 with a byte order mark and for XML with declarations of its own, `.corrupted` if it breaks the
-    ///   rules, `.outOfRange` for integers beyond 64 bits, `.limitExceeded` if it nests more than 512 deep.
+    /// - Throws: `.unknownFormat` if it is neither form, `.corrupted` if it breaks the rules, `.limitExceeded` if it
+    ///   nests more than 512 deep, or deeper than this thread's stack allows.
     /// - Complexity: O(1) for the binary form, O(*n*) for XML.
     static func open(_ bytes: ArchiveBytes) throws(ArchiveError) -> Opened {
         // One look at one byte is all that XML costs the binary form.
         if bytes.isBinary { return (try BinaryPropertyList(bytes), nil) }
-        return try parse(bytes.withBytes(in: 0..<bytes.count) { Array($0) })
+        let xml = bytes.withBytes(in: 0..<bytes.count) { Array($0) }
+        let (list, places) = try translatingErrors(of: xml) { () throws(PropertyListError) in
+            try XMLConversion.binary(ofXML: xml)
+        }
+        let origin = XMLOrigin(list, places, lengthOfMark: lengthOfMark(xml))
+        return (try BinaryPropertyList(origin.bytes), origin)
     }
 
     /// Opens a property list of either form, and has `body` read it. The list must not leave that.
@@ -44,17 +36,36 @@ enum XMLPropertyList {
         }
     }
 
-    private static func parse(_ bytes: [UInt8]) throws(ArchiveError) -> Opened {
-        let text = try XMLText(bytes)
-        do throws(ArchiveError) {
-            var parser = XMLPropertyListParser(text)
-            let (binary, places) = try parser.parse()
-            let origin = XMLOrigin(places, in: text, binary: binary)
-            return (try BinaryPropertyList(origin.bytes), origin)
-        } catch {
-            throw error.at(error.offset.map(text.place(of:)))
+    /// Converts a list of either form.
+    static func convert(_ list: Data, to format: PropertyListFormat) throws(ArchiveError) -> Data {
+        // A list in a small file may refer to one container a million times.
+        let limits = PropertyListLimits(values: 1 << 18 + list.count)
+        return try translatingErrors(of: [UInt8](list.prefix(3))) { () throws(PropertyListError) in
+            try PropertyList.convert(list, to: format, limits: limits)
         }
     }
+
+    /// Gives the errors of `body` the offsets of the bytes that were read.
+    private static func translatingErrors<Result>(
+        of bytes: [UInt8],
+        _ body: () throws(PropertyListError) -> Result
+    ) throws(ArchiveError) -> Result {
+        do throws(PropertyListError) {
+            return try body()
+        } catch {
+            let code: ArchiveError.Code =
+                switch error.code {
+                case .unknownFormat: .unknownFormat
+                case .limitExceeded: .limitExceeded
+                case .notRepresentable: .unsupportedType
+                default: .corrupted
+                }
+            throw ArchiveError(code, error.message, offset: error.offset.map { $0 + lengthOfMark(bytes) })
+        }
+    }
+
+    /// The bytes of a mark of UTF-8, which offsets of lists do not count.
+    private static func lengthOfMark(_ bytes: [UInt8]) -> Int { bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
 }
 
 /// Where the objects of a list that was XML stood there; has the bytes that the list was made of.
@@ -62,17 +73,16 @@ enum XMLPropertyList {
 /// Unchecked: none of it ever changes.
 final class XMLOrigin: @unchecked Sendable {
     private let binary: RawBuffer<UInt8>
-    /// Each object's offset in UTF-8, by the object's number.
+    /// Each object's offset, by the object's number.
     private let places: [Int]
-    /// Needed only where offsets in UTF-8 are not the original ones.
-    private let text: XMLText?
+    private let lengthOfMark: Int
 
-    init(_ places: [Int], in text: XMLText, binary bytes: [UInt8]) {
-        var binary = RawBuffer<UInt8>(capacity: bytes.count)
-        bytes.withUnsafeBufferPointer { binary.append(contentsOf: $0) }
+    init(_ list: Data, _ places: [Int], lengthOfMark: Int) {
+        var binary = RawBuffer<UInt8>(capacity: list.count)
+        list.withUnsafeBytes { $0.withMemoryRebound(to: UInt8.self) { binary.append(contentsOf: $0) } }
         self.binary = binary
         self.places = places
-        self.text = text.isTranscoded ? text : nil
+        self.lengthOfMark = lengthOfMark
     }
 
     /// The binary list's bytes, valid as long as this object is there.
@@ -86,6 +96,6 @@ final class XMLOrigin: @unchecked Sendable {
             guard let start = try? list.offset(of: object), start <= offset else { continue }
             if start > nearest?.start ?? -1 { nearest = (start, object) }
         }
-        return error.at(nearest.map { text?.place(of: places[$0.object]) ?? places[$0.object] })
+        return error.at(nearest.map { places[$0.object] + lengthOfMark })
     }
 }
