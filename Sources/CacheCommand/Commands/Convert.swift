@@ -59,7 +59,7 @@ struct Convert: Subcommand {
             let document = try DocumentFile.open(path, in: environment, until: interruption, for: .converting)
             let (bytes, loss): ([UInt8], String?)
             do throws(DocumentFault) {
-                guard let list = document.propertyList else {
+                guard let list = document.propertyList(for: form) else {
                     throw DocumentFault("\(document.formatName) is no property list, and cannot be converted")
                 }
                 (bytes, loss) = (try form.bytes(of: list), form.loss(of: list))

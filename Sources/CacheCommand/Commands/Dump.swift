@@ -1,4 +1,6 @@
+import Foundation
 import KeyedArchive
+import SequentialArchive
 
 /// `dump`: prints documents as trees.
 struct Dump: Subcommand {
@@ -8,7 +10,8 @@ struct Dump: Subcommand {
         "With --cache it is the archives of the entries for the KEYs, in any layout. Without, a FILE is a keyed archive, "
         + "an archive of NSArchiver (a typed stream), a property list (binary, XML, OpenStep's text, .strings, GNUstep's "
         + "text), JSON, or the file of an entry of a cache with a file for each; - is standard input. The trees of several are "
-        + "printed below their names. The exit code is 1 if one cannot be read."
+        + "printed below their names. In JSON, data is Base64 with the kind data, or archive if it is an archive itself; a date "
+        + "has the kind date. The exit code is 1 if one cannot be read."
     static let examples = [
         CommandExample(arguments: ["dump", "zoo.archive"], meaning: "See the objects in an archive"),
         CommandExample(
@@ -84,7 +87,10 @@ private struct OutlineJSON {
         let label = RecordValue.string(line.label)
         switch line.content {
         case .value(let value):
-            return .object(["label": label, "value": RecordValue(value)])
+            guard let kind = Self.kind(of: value) else {
+                return .object(["label": label, "value": RecordValue(value)])
+            }
+            return .object(["label": label, "kind": .string(kind), "value": RecordValue(value)])
         case .list:
             return .object(["label": label, "children": children(of: line)])
         case .reference(let place):
@@ -99,6 +105,20 @@ private struct OutlineJSON {
         case .omitted:
             return .object(["label": label, "omitted": .bool(true)])
         }
+    }
+
+    /// The kind of a value whose text could be a string's; `nil` for all else.
+    private static func kind(of value: ArchiveTree.Value) -> String? {
+        switch value {
+        case .date: "date"
+        case .data(let data): isArchive(data) ? "archive" : "data"
+        default: nil
+        }
+    }
+
+    private static func isArchive(_ data: Data) -> Bool {
+        if (try? TypedStream(data)) != nil { return true }
+        return (try? ArchiveTree(sharing: data)) != nil
     }
 
     private mutating func children(of line: ArchiveOutline.Line) -> RecordValue {

@@ -8,8 +8,8 @@ protocol Document {
     var formatName: String { get }
     /// The content for people.
     var outline: ArchiveOutline { get }
-    /// The content as a property list; `nil` for another format.
-    var propertyList: PropertyListContent? { get }
+    /// The content as a property list that is written in `form`; `nil` for another format.
+    func propertyList(for form: DocumentForm) -> PropertyListContent?
 }
 
 /// A format of documents.

@@ -123,15 +123,7 @@ enum DocumentForm: Sendable {
     }
 
     private func refusal(of text: String, _ what: String) -> String? {
-        guard self == .xml else { return nil }
-        let isRefused = text.unicodeScalars.contains { scalar in
-            switch scalar.value {
-            case 0x09, 0x0A, 0x0D: false
-            case ..<0x20, 0xFFFE, 0xFFFF: true
-            default: false
-            }
-        }
-        return isRefused ? "\(what) with control characters" : nil
+        self == .xml && text.utf8.contains(0) ? "\(what) with a zero byte" : nil
     }
 
     private func refusal(of date: Date) -> String? {
@@ -145,10 +137,8 @@ enum DocumentForm: Sendable {
 
     private func isLikeReference(_ fields: [PropertyListContent.Field]) -> Bool {
         guard self == .xml, fields.count == 1, fields[0].key == "CF$UID" else { return false }
-        return switch fields[0].value {
-        case .integer, .unsigned: true
-        default: false
-        }
+        if case .integer(let number) = fields[0].value { return UInt32(exactly: number) != nil }
+        return false
     }
 }
 

@@ -33,12 +33,15 @@ enum JSONFormat: DocumentFormat {
 }
 
 private struct JSONDocument: Document {
-    let propertyList: PropertyListContent?
+    private let content: PropertyListContent?
+
+    init(propertyList: PropertyListContent?) { content = propertyList }
 
     var formatName: String { "JSON" }
+    func propertyList(for form: DocumentForm) -> PropertyListContent? { content }
 
     var outline: ArchiveOutline {
-        let root = ArchiveTree.Field(key: "root", value: propertyList ?? .null)
+        let root = ArchiveTree.Field(key: "root", value: content ?? .null)
         return ArchiveOutline(ArchiveTree(roots: [root], objects: [.empty]))
     }
 }

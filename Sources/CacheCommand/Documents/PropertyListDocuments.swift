@@ -69,7 +69,7 @@ private struct PropertyListDocument: Document {
         return ArchiveOutline(ArchiveTree(roots: [root], objects: [.empty]))
     }
 
-    var propertyList: PropertyListContent? { content }
+    func propertyList(for form: DocumentForm) -> PropertyListContent? { content }
 }
 
 private struct ArchiveDocument: Document {
@@ -78,5 +78,5 @@ private struct ArchiveDocument: Document {
     var formatName: String { "keyed archive" }
     var outline: ArchiveOutline { ArchiveOutline(tree) }
     /// A conversion opens archives as property lists.
-    var propertyList: PropertyListContent? { nil }
+    func propertyList(for form: DocumentForm) -> PropertyListContent? { nil }
 }

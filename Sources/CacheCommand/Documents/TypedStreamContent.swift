@@ -16,6 +16,8 @@ struct TypedStreamContent {
     private typealias Value = PropertyListContent
 
     private let stream: TypedStream
+    /// The value for nil.
+    private let nilValue: PropertyListContent
     private var nesting = NestingLimit(levels: 2 * NestingLimit.levels)
     /// Objects other than values that were shown.
     private var shown: Set<Int> = []
@@ -25,8 +27,9 @@ struct TypedStreamContent {
     private var repeats: Int
     private var repeated: Set<Int> = []
 
-    init(_ stream: TypedStream) {
+    init(_ stream: TypedStream, nilValue: PropertyListContent) {
         self.stream = stream
+        self.nilValue = nilValue
         repeats = 10_000 + stream.objects.count
     }
 
@@ -53,9 +56,12 @@ struct TypedStreamContent {
             case .classDescription(let description)?: return .string(description.name)
             case .cString(let bytes)?: return Value(textOrData: bytes)
             case .instance(let instance)?: return try object(instance, at: place, of: value)
-            case nil: return .null
+            case nil: return nilValue
             }
-        default: return Value(plain: value)
+        default:
+            let plain = Value(plain: value)
+            if case .null = plain { return nilValue }
+            return plain
         }
     }
 
@@ -112,7 +118,7 @@ struct TypedStreamContent {
         case ("NSData", 2), ("NSMutableData", 2):
             if case .bytes(let data?) = values[1] { return .data(data) }
             return nil
-        case ("NSNull", 0): return .null
+        case ("NSNull", 0): return nilValue
         case ("NSURL", 2): return stream.text(values[1]).map { .string($0) }
         case ("NSURL", 3):
             guard let base = stream.instance(values[1]), base.groups.count == 2,

@@ -20,9 +20,10 @@ private struct TypedStreamDocument: Document {
     var formatName: String { "archive of NSArchiver" }
     var outline: ArchiveOutline { TypedStreamOutline(stream).outline }
 
-    /// The values of Foundation's classes; other objects as dictionaries.
-    var propertyList: PropertyListContent? {
-        var maker = TypedStreamContent(stream)
+    /// The values of Foundation's classes; other objects as dictionaries. XML has no null: nil is `$null` there, as in
+    /// keyed archives.
+    func propertyList(for form: DocumentForm) -> PropertyListContent? {
+        var maker = TypedStreamContent(stream, nilValue: form == .xml ? .string("$null") : .null)
         return try? maker.value()
     }
 }

@@ -117,6 +117,20 @@ struct TypedStreamCommandTests {
         #expect(values[4] as? String == "Zoo")
     }
 
+    @Test("Nil is the text $null in XML, and null in JSON")
+    func nilValues() throws {
+        let stream = TypedStream(
+            groups: [.init(types: "@i", values: [.reference(nil), .integer(7)])],
+            objects: []
+        )
+        let path = try write("nil.typedstream", stream.data())
+        let converted = run("convert", path, "--to", "xml", "-o", "-")
+        let xml = String(decoding: converted.output.bytes, as: UTF8.self)
+        #expect(xml.contains("<string>$null</string>\n\t<integer>7</integer>"), "\(xml)\(converted.errors.text)")
+        let json = run("convert", path, "--to", "json", "-o", "-").output.bytes
+        #expect(String(decoding: json, as: UTF8.self).contains("null"))
+    }
+
     @Test("Lists that double with each level do not fill the memory")
     func doublingLists() throws {
         var objects: [TypedStream.Object] = [
