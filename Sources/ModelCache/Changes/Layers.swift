@@ -14,13 +14,10 @@ final class Layers<Value: Sendable>: Sendable {
         var isConfirmed = false
     }
 
-    /// Entries with another key now that are known by the former one, too.
-    private static var renamedLimit: Int { 1_024 }
-
     private struct State {
         var layers: [String: [Layer]] = [:]
-        var renamed: [String: String] = [:]
-        var formerKeys: [String] = []
+        /// The keys that entries have now, by those that they had.
+        var renamed = BoundedTable<String, String>()
 
         func key(_ key: String) -> String { renamed.isEmpty ? key : renamed[key] ?? key }
 
@@ -97,8 +94,7 @@ final class Layers<Value: Sendable>: Sendable {
     func rename(_ key: String, to new: String) {
         state.withLock { state in
             guard key != new else { return }
-            if state.renamed.updateValue(new, forKey: key) == nil { state.formerKeys.append(key) }
-            if state.formerKeys.count > Self.renamedLimit { state.renamed[state.formerKeys.removeFirst()] = nil }
+            _ = state.renamed.put(new, key)
             guard let moved = state.layers.removeValue(forKey: key) else { return }
             state.layers[new] = (state.layers[new, default: []] + moved).sorted { $0.number < $1.number }
         }

@@ -5,11 +5,9 @@ import Synchronization
 ///
 /// In memory alone, as no answer outlives the process.
 final class Removals: Sendable {
-    /// Models that are told apart at least; from twice as many on, the older half is merged into `floor`.
-    private static let countLimit = 1_024
-
     private struct State {
-        var revisions: [String: Revision] = [:]
+        /// The models that are told apart; older ones are merged into `floor`.
+        var revisions = BoundedTable<String, Revision>()
         /// Answers that were asked for before this bring no model that is not there. A list that they bring has holes then,
         /// which the next fetch loads.
         var floor = Revision.none
@@ -17,11 +15,8 @@ final class Removals: Sendable {
         var written = Revision.none
 
         mutating func add(_ key: String, at revision: Revision) {
-            revisions[key] = max(revisions[key] ?? .none, revision)
-            guard revisions.count >= 2 * Removals.countLimit else { return }
-            let oldest = revisions.values.sorted()[Removals.countLimit - 1]
-            floor = max(floor, oldest)
-            revisions = revisions.filter { $0.value > oldest }
+            let former = revisions.remove(key) ?? .none
+            if let oldest = revisions.put(max(former, revision), key).oldest { floor = max(floor, oldest.value) }
         }
     }
 

@@ -200,11 +200,10 @@ where Record.Wrapper.Value == Record {
     func change(_ changes: Changes) -> WaitingChanges.Due {
         // One that waits is written with its new age.
         let renewed = changes.list.filter { $0.isRenewal && waiting[$0.key] == nil }
-        guard !renewed.isEmpty else { return waiting.add(changes.list + renewals.remove(changes.list)) }
         let keys = Set(renewed.map(\.key))
-        let changed = changes.list.filter { !keys.contains($0.key) }
-        renewals.add(renewed)
-        var due = waiting.add(changed + renewals.remove(changed))
+        let changed = keys.isEmpty ? changes.list : changes.list.filter { !keys.contains($0.key) }
+        renewals.remove(changed)
+        var due = waiting.add(changed + renewals.add(renewed))
         due.renewed = renewed.map(\.key)
         return due
     }

@@ -7,10 +7,7 @@ import TypedCache
 final class UnreadableEntries: CacheObserver {
     typealias Subject = ModelCacheError.Subject
 
-    /// Entries that are told apart; beyond it, all may be told of once more.
-    private static let countLimit = 1_024
-
-    private let told = Mutex<Set<String>>([])
+    private let told = Mutex(BoundedTable<String, Void>())
     private let kind: String
     private let subject: @Sendable (String) -> Subject?
     private let report: @Sendable (ModelCacheError) -> Void
@@ -36,11 +33,7 @@ final class UnreadableEntries: CacheObserver {
 
     /// Tells of an entry that is there, but cannot be decoded.
     func tell(_ key: String, because cause: any Error) {
-        let isNew = told.withLock { told in
-            if told.count >= Self.countLimit { told = [] }
-            return told.insert(key).inserted
-        }
-        if isNew { tell(.decodingFailed, key, because: cause) }
+        if told.withLock({ $0.put((), key).former }) == nil { tell(.decodingFailed, key, because: cause) }
     }
 
     func cache(_ name: String, did event: CacheEvent) {
