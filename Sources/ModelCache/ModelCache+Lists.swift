@@ -12,7 +12,7 @@ extension ModelCache {
         _ list: List,
         _ mode: FetchMode = .automatic
     ) async throws -> ListSnapshot<List> {
-        try await engine.fetch(list, mode: mode)
+        try await engine.lists.fetch(list, mode)
     }
 
     /// Loads the page after the last element, and returns the list with it; the list as it is, if it has no more pages.
@@ -25,7 +25,7 @@ extension ModelCache {
     ///   page's cursor any longer.
     public nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List>
     {
-        try await engine.fetchMore(of: list)
+        try await engine.lists.fetchMore(of: list)
     }
 
     /// Loads a list again, all pages that are known of it, and puts the result in its place in one step: elements that the server
@@ -39,7 +39,7 @@ extension ModelCache {
     public nonisolated(nonsending) func reloadAllPages<List: ModelList>(
         of list: List
     ) async throws -> ListSnapshot<List> {
-        try await engine.reloadAllPages(of: list)
+        try await engine.lists.reloadAllPages(of: list)
     }
 
     /// Returns a list as it is stored, fresh or stale; `nil` if it is not. Never asks the server.
@@ -48,11 +48,11 @@ extension ModelCache {
     public nonisolated(nonsending) func stored<List: ModelList>(
         _ list: List
     ) async throws(ModelCacheError) -> ListSnapshot<List>? {
-        try await engine.snapshot(list)
+        try await engine.snapshots.snapshot(list)
     }
 
     /// The snapshots of a list; `nil` where it is not stored. A change of any of its elements is one.
     public func updates<List: ModelList>(of list: List) -> Updates<ListSnapshot<List>?> {
-        engine.updates(list)
+        engine.snapshots.updates(list)
     }
 }

@@ -38,8 +38,7 @@ private struct Reply: CachedModel {
         // Once more, and one of them with another text: each is written once, where it came first.
         arrivals.add([Reply(id: 7, text: "new", parent: Link(6))], from: .list)
         let state = ArrivalState(lifetime: nil, revision: Revision(1), receivedAt: .now)
-        let bookkeeping = try await models.engine.bookkeeping()
-        let merged = try await arrivals.groups[0].prepare(state, in: models.engine, bookkeeping)()
+        let merged = try await arrivals.groups[0].prepare(state, in: models.engine.tables)()
         #expect(arrivals.groups.count == 1)
         #expect(merged.names.map(\.key) == (0...depth).map(String.init))
         #expect(merged.count == depth + 1)
@@ -133,5 +132,12 @@ private struct Reply: CachedModel {
             let places = try PreparedKeys(texts).firstPlaces()
             #expect(places == texts.map { texts.firstIndex(of: $0) })
         }
+    }
+}
+
+extension RecordTable {
+    /// Changes one entry.
+    fileprivate func change(_ key: String, to record: Record?) -> WaitingChanges.Due {
+        change(Changes([(key: key, record: record, tags: Set<String>())]))
     }
 }

@@ -13,7 +13,10 @@ import Testing
             let key = Int.random(in: 0..<2_000, using: &generator)
             let place = expected.firstIndex { $0.key == key }
             if Int.random(in: 0..<3, using: &generator) == 0 {
-                #expect(table.remove(key) == place.map { expected.remove(at: $0).value }, "seed \(seed), step \(step)")
+                #expect(
+                    table.remove(key) == place.map { expected.remove(at: $0).value },
+                    "seed \(seed), step \(step)"
+                )
                 continue
             }
             let put = table.put(step, key)

@@ -68,8 +68,8 @@ import TypedCacheTesting
         _ = try await models.fetch(Feed(topic: "a"))
         await models.flush()
         stage.clock.advance(by: .seconds(61))
-        let articles = try await models.engine.table(Article.self).records.cache
-        let lists = try await models.engine.lists().records.cache
+        let articles = try await models.engine.tables.table(Article.self).records.cache
+        let lists = try await models.engine.tables.lists().records.cache
         let before = (articles.statistics.saves, lists.statistics.saves)
         // Nothing that could be decoded.
         stage.server.answer("/articles?topic=a", .json("no JSON"), status: 304, headers: headers)

@@ -202,7 +202,7 @@ private enum Fetch: CaseIterable {
         stage.server.answer("/articles/2", .empty, status: 404)
         stage.server.hold("/articles/2")
         let models = try await stage.open()
-        let turns = models.engine.turns
+        let turns = models.engine.tables.turns
         _ = try await models.fetch(feed)
         try await models.remove(Article.self, id: 2)
         async let fetched = models.fetch(feed)

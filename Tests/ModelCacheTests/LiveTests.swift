@@ -185,11 +185,11 @@ import Testing
             gone = live
             goneList = list
             try await wait(until: live.value != nil && !list.isLoading)
-            #expect(models.engine.bus.observedCount == 2)
+            #expect(models.engine.tables.bus.observedCount == 2)
         }
         #expect(gone == nil)
         #expect(goneList == nil)
-        try await wait(until: models.engine.bus.observedCount == 0)
+        try await wait(until: models.engine.tables.bus.observedCount == 0)
     }
 
     @Test func aClosedCacheLeavesTheLastSnapshotAnErasedOneNone() async throws {

@@ -240,18 +240,18 @@ private struct CountedNote: CachedModel {
                 directory: directory.url,
                 transport: nil
             )
-            models.engine.account.writer.add(0) { gate.wait() }
+            models.engine.tables.account.writer.add(0) { gate.wait() }
             let found = try await models.stored(ThirdNote.self, id: 1)
             #expect(found?.value.title == "one")
         }
         try await readOnce()
-        let isErased = Flag()
+        let erasures = Recorder<Void>()
         let erasure = Task { [directory] in
             try await ModelCache.erase(account: "a", directory: directory.url)
-            isErased.set()
+            erasures.add(())
         }
         try await Task.sleep(for: .milliseconds(100))
-        #expect(!isErased.isSet)
+        #expect(erasures.all.isEmpty)
         gate.signal()
         try await erasure.value
         let path = directory.url.path(percentEncoded: false)

@@ -90,6 +90,13 @@ final class Layers<Value: Sendable>: Sendable {
         return former.filter(\.isConfirmed).map(\.change)
     }
 
+    /// A value with some changes over it.
+    static func apply(_ changes: [Change], to value: Value?) -> Value? {
+        var changed = value
+        for change in changes { change(&changed) }
+        return changed
+    }
+
     /// Has an entry known by another key: its layers, and later ones under the former key, lie over the other one.
     func rename(_ key: String, to new: String) {
         state.withLock { state in

@@ -61,6 +61,11 @@ struct ListRecord: Codable, Equatable, Sendable {
         self.state = state
     }
 
+    /// An empty list.
+    init<List: ModelList>(of list: List, _ state: EntryState) {
+        self.init(ids: [], next: nil, modelName: List.Element.modelName, tags: list.tags.sorted(), state: state)
+    }
+
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let lines = try container.decodeIfPresent(String.self, forKey: .lines) {
@@ -203,10 +208,9 @@ extension ListRecord {
     /// The elements of a page that are left when changes have run over it.
     private func left(of page: [String], after changes: [RecentChanges.Change]) -> [String] {
         if changes.isEmpty { return page }
-        var changed: ListRecord? = self
-        changed?.ids = page
-        for change in changes { change(&changed) }
-        let left = Set(changed?.ids ?? [])
+        var changed = self
+        changed.ids = page
+        let left = Set(Layers.apply(changes, to: changed)?.ids ?? [])
         return page.filter(left.contains)
     }
 
@@ -236,6 +240,9 @@ extension ListRecord {
         ids.removeAll { $0 == id }
         moveOffset(from: count)
     }
+
+    /// The time of a list that no answer has brought.
+    static var never: Date { Date(timeIntervalSinceReferenceDate: 0) }
 
     /// Tells that the program has changed the list: an answer that was asked for before does not take that back.
     mutating func markChanged(

@@ -29,9 +29,9 @@ public final class LiveList<List: ModelList>: Observable {
     init(_ engine: ModelEngine, _ list: List) {
         self.engine = engine
         self.list = list
-        let first = try? engine.snapshotAtOnce(list)
-        state = LiveState(engine, empty: nil, first: first, engine.updates(list).withEqualOnes) {
-            () async throws(ModelCacheError) in try await engine.snapshot(list)
+        let first = try? engine.snapshots.snapshotAtOnce(list)
+        state = LiveState(engine.tables, empty: nil, first: first, engine.snapshots.updates(list).withEqualOnes) {
+            () async throws(ModelCacheError) in try await engine.snapshots.snapshot(list)
         }
     }
 
@@ -61,7 +61,7 @@ public final class LiveList<List: ModelList>: Observable {
     /// - Parameter mode: how a stale list is used.
     public func load(_ mode: FetchMode = .automatic) async {
         await state.load {
-            let fetched = try await engine.fetch(list, mode: mode)
+            let fetched = try await engine.lists.fetch(list, mode)
             // A change of the list that is not confirmed shows over every answer.
             return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
         }
@@ -73,7 +73,7 @@ public final class LiveList<List: ModelList>: Observable {
     /// Loads all known pages again, and returns when they show, or ``error`` has the failure. Until then the former list shows.
     public func reloadAllPages() async {
         await state.load {
-            let fetched = try await engine.reloadAllPages(of: list)
+            let fetched = try await engine.lists.reloadAllPages(of: list)
             return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
         }
     }
@@ -81,7 +81,7 @@ public final class LiveList<List: ModelList>: Observable {
     /// Loads the page after the last element, if there is one, and returns when it shows, or that has failed.
     public func loadMore() async {
         await state.load {
-            let fetched = try await engine.fetchMore(of: list)
+            let fetched = try await engine.lists.fetchMore(of: list)
             return .init(snapshot: fetched, isStored: fetched.isStored)
         }
     }

@@ -148,7 +148,9 @@ final class Account: Sendable {
             if tables.isEnded { throw CacheError.closed }
             let policy = Model.policy
             let removals = Removals()
-            let unreadable = ModelTable<Model>.unreadableEntries(report, removals)
+            let unreadable = UnreadableEntries("a stored model of \(name)", report, removals: removals) {
+                .model(Model.self, key: $0)
+            }
             let cache = try open(
                 ModelRecord<Model>.self,
                 name,
@@ -179,7 +181,6 @@ final class Account: Sendable {
     }
 
     var openLists: ListTable? { opened.withLock { $0.lists } }
-    var openBookkeeping: Bookkeeping? { opened.withLock { $0.bookkeeping?.0 } }
 
     /// The table of all lists. All else is as for models.
     func lists() throws(ModelCacheError) -> ListTable {
@@ -319,6 +320,12 @@ final class ListTable: Closable {
 
     func close() -> ModelCacheError? { closing(records.cache) }
     func trimMemory(toCount count: Int) { records.cache.trimMemory(toCount: count) }
+
+    /// Puts entries in the place of the present ones.
+    func merged(_ changes: RecordTable<ListEntry>.Changes) -> MergedGroup {
+        let due = records.change(changes)
+        return MergedGroup(model: nil, due: due) { [self] in records.write(due) }
+    }
 
     static func name(_ key: String) -> EntryName { EntryName(model: nil, key: key) }
 }

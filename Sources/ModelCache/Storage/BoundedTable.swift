@@ -37,7 +37,9 @@ struct BoundedTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         while passed < order.count {
             let (key, number) = order[passed]
             passed += 1
-            guard values[key]?.number == number, let value = values.removeValue(forKey: key)?.value else { continue }
+            guard values[key]?.number == number, let value = values.removeValue(forKey: key)?.value else {
+                continue
+            }
             if order.count > 4 * Self.limit { compact() }
             return (key, value)
         }

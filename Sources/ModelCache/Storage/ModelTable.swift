@@ -36,15 +36,6 @@ final class ModelTable<Model: CachedModel>: Sendable {
         }
     }
 
-    static func unreadableEntries(
-        _ report: @escaping @Sendable (ModelCacheError) -> Void,
-        _ removals: Removals
-    ) -> UnreadableEntries {
-        UnreadableEntries("a stored model of \(Model.modelName)", report, removals: removals) {
-            .model(Model.self, key: $0)
-        }
-    }
-
     /// Has a migrated model written, so that it is migrated once; the caller does not wait for that.
     ///
     /// After all changes that were made before, and not over one of them: only the entry that was read gives way. It stays
@@ -63,11 +54,6 @@ final class ModelTable<Model: CachedModel>: Sendable {
                 if error.code != .closed { report(ModelCacheError(error)) }
             }
         }
-    }
-
-    /// Puts one entry in the place of the present one; `nil` removes it.
-    func merged(_ key: String, to record: ModelRecord<Model>?) -> MergedGroup {
-        merged([key: record])
     }
 
     /// Puts some entries in the place of the present ones; `nil` removes one. None changes nothing.

@@ -189,14 +189,9 @@ where Record.Wrapper.Value == Record {
 
     // MARK: Writing
 
-    /// Puts an entry in the place of the present one; `nil` removes it. ``write(_:)`` brings it to disk.
+    /// Puts entries in the place of the present ones, in this order; `nil` removes one. ``write(_:)`` brings them to disk.
     ///
     /// - Returns: the change, to be written.
-    func change(_ key: String, to record: Record?, tags: Set<String> = []) -> WaitingChanges.Due {
-        change(Changes([(key, record, tags)]))
-    }
-
-    /// Changes several entries, in this order. All else is as for one.
     func change(_ changes: Changes) -> WaitingChanges.Due {
         // One that waits is written with its new age.
         let renewed = changes.list.filter { $0.isRenewal && waiting[$0.key] == nil }
