@@ -1,6 +1,7 @@
 import Foundation
 import ModelCache
 import ModelCacheTesting
+import TestSupport
 import Testing
 import TypedCache
 import TypedCacheTesting
@@ -35,6 +36,16 @@ private struct Brief: Kept {
 private struct Items<Element: Kept>: ModelList {
     var listKey: String { "items" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/items") }
+}
+
+/// One list that is asked for in several ways.
+private struct Moved: ModelList {
+    typealias Element = Brief
+    let path: String
+    var listKey = "moved"
+    func request(after cursor: PageCursor?) -> ModelRequest { .get(path) }
+    func page(in body: ModelBody) throws -> Page<Brief> { try body.page(items: "items") }
+    func details(in body: ModelBody) throws -> String { try body.decode(String.self, at: "words") }
 }
 
 /// Answers that were asked for before a model's last write, where the model is not stored any longer.
@@ -116,5 +127,55 @@ private struct Items<Element: Kept>: ModelList {
         #expect(try await list.elements.map(\.text) == ["a", "b"])
         #expect(server.requests.count == 1)
         try await models.close()
+    }
+
+    /// The lists of an account in memory alone have 8 MiB.
+    @Test func anEvictedListDoesNotComeBackOlder() async throws {
+        let server = StubTransport()
+        let models = try await ModelCache.inMemory(types: [Brief.self], transport: server)
+        func answer(_ path: String, _ ids: [Int], words: String = "") {
+            let items = ids.map { "{\"id\": \($0), \"text\": \"t\"}" }.joined(separator: ",")
+            server.answer(path, .json("{\"items\": [\(items)], \"words\": \"\(words)\"}"))
+        }
+        answer("/old", [1, 2])
+        answer("/new", [2])
+        server.hold("/old")
+        async let early = models.fetch(Moved(path: "/old"))
+        await server.requested(1)
+        _ = try await models.fetch(Moved(path: "/new"))
+        var generator = SystemRandomNumberGenerator()
+        for number in 0..<30 {
+            answer("/\(number)", [], words: (0..<60_000).map { _ in String(generator.next()) }.joined())
+            _ = try await models.fetch(Moved(path: "/\(number)", listKey: "\(number)"))
+        }
+        try #require(try await models.stored(Moved(path: "/new")) == nil, "the list was not evicted")
+        answer("/old", [2])
+        server.release("/old")
+        #expect(try await early.elements.map(\.id) == [2])
+        #expect(try await models.stored(Moved(path: "/new"))?.elements.map(\.id) == [2])
+    }
+
+    @Test(arguments: [false, true]) func anObserverShowsThatAModelIsEvicted(inMemory: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let types: [any CachedModel.Type] = [Crowded.self]
+        let models =
+            inMemory
+            ? try await ModelCache.inMemory(types: types, transport: nil)
+            : try await ModelCache(account: "1", types: types, directory: directory.url, transport: nil)
+        try await models.save(Crowded(id: 0, text: "first"))
+        let shown = Recorder<String?>()
+        let observer = Task {
+            for await snapshot in models.updates(of: Crowded.self, id: 0) { shown.add(snapshot?.value.text) }
+        }
+        try await wait(until: shown.all.last == "first")
+        var generator = SystemRandomNumberGenerator()
+        for id in 1...100 {
+            let text = (0..<40).map { _ in String(generator.next()) }.joined()
+            try await models.save(Crowded(id: id, text: text))
+        }
+        try #require(try await models.stored(Crowded.self, id: 0) == nil, "the model was not evicted")
+        try await wait(until: shown.all.last == .some(nil))
+        try await models.close()
+        await observer.value
     }
 }

@@ -8,7 +8,7 @@ final class ModelTables: Sendable {
     let bookkeeping: Bookkeeping
     let clock: any CacheClock
     let report: @Sendable (ModelCacheError) -> Void
-    let bus = ChangeBus()
+    let bus: ChangeBus
     /// One answer after another is merged, for each is merged over the result of the one before.
     let turns = Turns()
     let steps = Steps()
@@ -23,6 +23,7 @@ final class ModelTables: Sendable {
     ) throws(ModelCacheError) {
         self.account = account
         bookkeeping = try account.bookkeeping()
+        bus = account.bus
         self.clock = clock
         self.report = report
     }

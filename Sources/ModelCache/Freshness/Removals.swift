@@ -25,7 +25,9 @@ final class Removals: Sendable {
     func add(_ key: String, at revision: Revision) { state.withLock { $0.add(key, at: revision) } }
 
     /// Tells that models were written.
-    func wrote(at revision: Revision) { state.withLock { $0.written = max($0.written, revision) } }
+    ///
+    /// - Parameter revision: at least that of each; `nil`: there were none.
+    func wrote(at revision: Revision?) { state.withLock { $0.written = max($0.written, revision ?? .none) } }
 
     /// Tells that the cache below has lost a model: which of the writes was its own is not known any longer.
     func lost(_ key: String) { state.withLock { $0.add(key, at: $0.written) } }

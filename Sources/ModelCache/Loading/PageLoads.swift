@@ -63,7 +63,10 @@ struct FirstPageLoad<List: ModelList>: FetchTarget {
         let empty = ListRecord(of: list, state)
         try await loader.merger.merge([(content.arrivals, answer.state)], into: list) { record in
             let isNew = record == nil
-            if isNew, table.removals.covers(state.revision, of: key) { return false }
+            if isNew, table.removals.covers(state.revision, of: key) || table.losses.covers(state.revision, of: key)
+            {
+                return false
+            }
             var changed = record ?? empty
             if changed.modelName != empty.modelName { changed = empty }
             if bookkeeping.isLater(changed.state, than: answer) { return false }
@@ -84,7 +87,9 @@ struct FirstPageLoad<List: ModelList>: FetchTarget {
             }
             return true
         }
-        if !isLast, bookkeeping.hasChanged(try await storedState(), since: answer) { return nil }
+        let stored = try await storedState()
+        let isLost = stored == nil && table.losses.covers(answer.revision, of: key)
+        if !isLast, isLost || bookkeeping.hasChanged(stored, since: answer) { return nil }
         let shown = try await loader.shown(list, content, after: answer)
         if shown.holes.isEmpty { return shown }
         let removals = try await loader.tables.table(List.Element.self).removals
