@@ -158,7 +158,8 @@ struct ListStep: DraftStep {
         let clock = tables.clock
         return {
             let old = (table.records.waitingEntry(key) ?? stored)?.record
-            let record = merged(over: old, revision, bookkeeping, at: clock.now)
+            let change = ordered(beside: table.layers.changes(over: key, except: number), over: old)
+            let record = merged(change, over: old, revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key, isUndone: false)
             if isRemoval {
                 table.removals.add(key, at: revision)
@@ -169,7 +170,24 @@ struct ListStep: DraftStep {
         }
     }
 
+    /// The change, which says so where its order matters among others that are under way.
+    private func ordered(beside others: [Layers<ListRecord>.Change], over old: ListRecord?)
+        -> Layers<ListRecord>.Change
+    {
+        if others.isEmpty { return change }
+        let state = EntryState(generation: 0, revision: .none, fetchedAt: ListRecord.never)
+        let base = old ?? ListRecord(ids: [], next: nil, modelName: "", tags: [], state: state)
+        let before = Layers.apply(others, to: Layers.apply([change], to: base))
+        let after = Layers.apply([change], to: Layers.apply(others, to: base))
+        if before?.ids == after?.ids { return change }
+        return { [change] record in
+            change(&record)
+            record?.isUnordered = true
+        }
+    }
+
     private func merged(
+        _ change: Layers<ListRecord>.Change,
         over old: ListRecord?,
         _ revision: Revision,
         _ bookkeeping: Bookkeeping,

@@ -107,6 +107,11 @@ final class Layers<Value: Sendable>: Sendable {
         }
     }
 
+    /// The changes that lie over an entry, but for those of one number.
+    func changes(over key: String, except number: UInt64) -> [Change] {
+        state.withLock { $0.layers[key]?.filter { $0.number != number }.map(\.change) ?? [] }
+    }
+
     /// The changes that lie over some entries, by key.
     func changes(over keys: [String]) -> [String: [Change]] {
         state.withLock { state in

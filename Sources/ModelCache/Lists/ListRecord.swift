@@ -46,9 +46,13 @@ struct ListRecord: Codable, Equatable, Sendable {
     var state: EntryState
     /// What the latest page said of the whole list; `nil` if nothing.
     var details: ListDetails?
+    /// Whether changes were under way at once whose order the server alone knows: the next first page takes the place of all
+    /// pages.
+    var isUnordered = false
 
     private enum CodingKeys: String, CodingKey {
         case ids, lines, next, offset, last, lastOffset, details
+        case isUnordered = "unordered"
         case modelName = "model"
         case tags
     }
@@ -78,6 +82,7 @@ struct ListRecord: Codable, Equatable, Sendable {
         modelName = try container.decode(String.self, forKey: .modelName)
         tags = try container.decodeIfPresent([String].self, forKey: .tags) ?? []
         details = try container.decodeIfPresent(String.self, forKey: .details).map(ListDetails.init(json:))
+        isUnordered = try container.decodeIfPresent(Bool.self, forKey: .isUnordered) ?? false
         state = try EntryState(from: decoder.container(keyedBy: EntryState.CodingKeys.self))
     }
 
@@ -94,6 +99,7 @@ struct ListRecord: Codable, Equatable, Sendable {
         try container.encode(modelName, forKey: .modelName)
         if !tags.isEmpty { try container.encode(tags, forKey: .tags) }
         if let details { try container.encode(details.json, forKey: .details) }
+        if isUnordered { try container.encode(true, forKey: .isUnordered) }
         var states = encoder.container(keyedBy: EntryState.CodingKeys.self)
         try state.encode(to: &states)
     }

@@ -70,8 +70,8 @@ struct FirstPageLoad<List: ModelList>: FetchTarget {
             var changed = record ?? empty
             if changed.modelName != empty.modelName { changed = empty }
             if bookkeeping.isLater(changed.state, than: answer) { return false }
-            // No page of another variant stays after this one, nor any where most elements are missing.
-            if beginsAgain || changed.state.isOtherVariant(than: request) { changed = empty }
+            // No page of another variant stays after this one, nor any where most elements are missing or out of order.
+            if beginsAgain || changed.isUnordered || changed.state.isOtherVariant(than: request) { changed = empty }
             changed.replaceFirstPage(with: content.keys, next: content.page.next)
             changed.tags = empty.tags
             changed.state = state
