@@ -10,7 +10,7 @@ private struct Newest: ModelList {
 
     var listKey: String { "newest" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/newest", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> ModelPage<Article> { try body.page(items: "items", next: "next") }
 
     /// Has a server answer with all pages of a list.
     static func answer(_ ids: [Int], by server: StubTransport) {
@@ -23,7 +23,7 @@ private struct Newest: ModelList {
         }
     }
 
-    static func readAll(_ models: ModelCache) async throws -> [Int] {
+    static func readAll(_ models: Models) async throws -> [Int] {
         var list = try await models.fetch(Newest(), .reload)
         while list.hasMore { list = try await models.fetchMore(of: Newest()) }
         return list.elements.map(\.id)
@@ -34,10 +34,10 @@ private struct Newest: ModelList {
 @Suite struct InsertionTests {
     private func insert(
         _ id: Int,
-        into models: ModelCache,
+        into models: Models,
         sending send: @escaping @Sendable () async -> Void = {}
     ) async throws {
-        let article = Article(id: id, title: "t", author: Link(7))
+        let article = Article(id: id, title: "t", author: ModelLink(7))
         try await models.change {
             $0.insert(article, into: Newest(), at: .start)
         } sending: {

@@ -15,7 +15,7 @@ private protocol Kept: CachedModel where ID == Int {
 private struct Crowded: Kept {
     static let modelName = "crowded"
     static let policy = ModelPolicy(
-        fresh: .seconds(3_600),
+        freshness: .seconds(3_600),
         memory: MemorySettings(byteLimit: .kibibytes(4)),
         disk: .kibibytes(16)
     )
@@ -27,7 +27,7 @@ private struct Crowded: Kept {
 /// Is kept for a minute.
 private struct Brief: Kept {
     static let modelName = "brief"
-    static let policy = ModelPolicy(fresh: .seconds(3_600), keep: .after(.seconds(60)))
+    static let policy = ModelPolicy(freshness: .seconds(3_600), expiration: .after(.seconds(60)))
     let id: Int
     var text: String
     static func request(for id: Int) -> ModelRequest { .get("/items", id) }
@@ -44,7 +44,7 @@ private struct Moved: ModelList {
     let path: String
     var listKey = "moved"
     func request(after cursor: PageCursor?) -> ModelRequest { .get(path) }
-    func page(in body: ModelBody) throws -> Page<Brief> { try body.page(items: "items") }
+    func page(in body: ModelBody) throws -> ModelPage<Brief> { try body.page(items: "items") }
     func details(in body: ModelBody) throws -> String { try body.decode(String.self, at: "words") }
 }
 
@@ -54,13 +54,13 @@ private struct Moved: ModelList {
     private func lose<Model: Kept>(
         _ type: Model.Type,
         inMemory: Bool = false,
-        by loss: (ModelCache, ManualClock) async throws -> Void
+        by loss: (Models, ManualClock) async throws -> Void
     ) async throws {
         let (server, clock, directory) = (StubTransport(), ManualClock(), try TemporaryDirectory())
         let models =
             inMemory
-            ? try await ModelCache.inMemory(types: [type], transport: server, clock: clock)
-            : try await ModelCache(
+            ? try await Models.inMemory(types: [type], transport: server, clock: clock)
+            : try await Models(
                 account: "1",
                 types: [type],
                 directory: directory.url,
@@ -107,7 +107,7 @@ private struct Moved: ModelList {
     /// Other models that such an answer brings are stored as always, by its one request.
     @Test func evictionsKeepNoOtherModelBack() async throws {
         let (server, directory) = (StubTransport(), try TemporaryDirectory())
-        let models = try await ModelCache(
+        let models = try await Models(
             account: "1",
             types: [Crowded.self],
             directory: directory.url,
@@ -132,7 +132,7 @@ private struct Moved: ModelList {
     /// The lists of an account in memory alone have 8 MiB.
     @Test func anEvictedListDoesNotComeBackOlder() async throws {
         let server = StubTransport()
-        let models = try await ModelCache.inMemory(types: [Brief.self], transport: server)
+        let models = try await Models.inMemory(types: [Brief.self], transport: server)
         func answer(_ path: String, _ ids: [Int], words: String = "") {
             let items = ids.map { "{\"id\": \($0), \"text\": \"t\"}" }.joined(separator: ",")
             server.answer(path, .json("{\"items\": [\(items)], \"words\": \"\(words)\"}"))
@@ -160,8 +160,8 @@ private struct Moved: ModelList {
         let types: [any CachedModel.Type] = [Crowded.self]
         let models =
             inMemory
-            ? try await ModelCache.inMemory(types: types, transport: nil)
-            : try await ModelCache(account: "1", types: types, directory: directory.url, transport: nil)
+            ? try await Models.inMemory(types: types, transport: nil)
+            : try await Models(account: "1", types: types, directory: directory.url, transport: nil)
         try await models.save(Crowded(id: 0, text: "first"))
         let shown = Recorder<String?>()
         let observer = Task {

@@ -120,7 +120,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
         guard let model else { return nil }
         guard let old else {
             let arrival = ArrivalState(pushedAt: now, asOf: revision)
-            var state = bookkeeping.state(of: arrival, fresh: Model.policy.fresh)
+            var state = bookkeeping.state(of: arrival, fresh: Model.policy.freshness)
             state.isPartial = Model.partialSources.contains(.pushed)
             return ModelRecord(model: model, state: state)
         }

@@ -125,7 +125,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         _ removals: Removals,
         in bookkeeping: Bookkeeping
     ) -> RecordTable<ModelRecord<Model>>.Changes {
-        let arriving = bookkeeping.state(of: state, fresh: Model.policy.fresh)
+        let arriving = bookkeeping.state(of: state, fresh: Model.policy.freshness)
         let places = keys.firstPlaces()
         var changes = RecordTable<ModelRecord<Model>>.Changes(capacity: places.count)
         // Which change is of the entry at a place; less than zero: none yet.
@@ -161,7 +161,9 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             }
         }
         // Models that the program saves are written in any case: their caller waits for the disk.
-        if Model.policy.keep.countsFromSave || parts.contains(where: { $0.source == .pushed }) { return changes }
+        if Model.policy.expiration.countsFromSave || parts.contains(where: { $0.source == .pushed }) {
+            return changes
+        }
         for place in numbers.indices where numbers[place] >= 0 {
             guard let old = found[place], let new = changes.record(numbers[place]),
                 Self.renews(new, old, key: keys[place], in: bookkeeping)

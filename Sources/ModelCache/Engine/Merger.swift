@@ -143,7 +143,7 @@ struct Merger: Sendable {
             guard answer.lifetime.isStored else { return [] }
             var state = former.state
             let scopes = InvalidationScope.all(of: former.model, key)
-            state.renew(by: answer, tables.bookkeeping, fresh: Model.policy.fresh, in: scopes)
+            state.renew(by: answer, tables.bookkeeping, fresh: Model.policy.freshness, in: scopes)
             let record = ModelRecord(model: former.model, state: state)
             renewed = record
             return [{ table.merged([key: record]) }]
@@ -163,7 +163,7 @@ struct Merger: Sendable {
             guard var state = record?.state, state.isConfirmed(by: answer, validators) else { return false }
             // Nothing of such an answer may be kept.
             guard answer.lifetime.isStored else { return true }
-            state.renew(by: answer, tables.bookkeeping, fresh: list.fresh, in: InvalidationScope.all(of: list))
+            state.renew(by: answer, tables.bookkeeping, fresh: list.freshness, in: InvalidationScope.all(of: list))
             record?.state = state
             record?.reopenEnd()
             return true

@@ -39,7 +39,7 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     var isMostlyMissing: Bool { holes.count > elements.count }
 
     /// The list with a page that is not kept after it.
-    func followed(by page: Page<List.Element>) -> ListSnapshot {
+    func followed(by page: ModelPage<List.Element>) -> ListSnapshot {
         let known = Set(elements.map(\.id))
         return ListSnapshot(
             elements: elements + page.elements.filter { !known.contains($0.id) },
@@ -82,13 +82,18 @@ public struct FetchMode: Sendable, Hashable {
     /// The server is asked, also if a fresh value is stored. If that fails, so does the fetch.
     ///
     /// A request for the value that is under way is waited for, also if it began earlier. After a change that the program
-    /// sent to the server itself, it invalidates the value first: see ``ModelCache/ModelCache/invalidate(_:)``.
+    /// sent to the server itself, it invalidates the value first: see ``Models/invalidate(_:)``.
     public static let reload = FetchMode(base: .reload)
 }
 
 /// Whether a model cache asks its server.
-public enum ConnectionMode: Sendable, Hashable {
-    case online
+public struct ConnectionMode: Sendable, Hashable {
+    private enum Base { case online, offline }
+
+    private let base: Base
+
+    /// Fetches ask the server.
+    public static let online = ConnectionMode(base: .online)
     /// Fetches return stored values, fresh or stale, and throw `.offline` where none is stored.
-    case offline
+    public static let offline = ConnectionMode(base: .offline)
 }

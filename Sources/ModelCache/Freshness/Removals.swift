@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The removals of one type's models, each at a revision: an answer that was asked for before one does not bring the model
-/// back. So does the loss of a model that was evicted, or whose `keep` ran out: the answer may be older than its last write.
+/// back. So does the loss of a model that was evicted, or that has expired: the answer may be older than its last write.
 ///
 /// In memory alone, as no answer outlives the process.
 final class Removals: Sendable {

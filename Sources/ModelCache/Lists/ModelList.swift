@@ -11,7 +11,7 @@ import TypedCache
 ///     func request(after cursor: PageCursor?) -> ModelRequest {
 ///         .get("/articles", query: ["topic": topic, "after": cursor?.text])
 ///     }
-///     func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+///     func page(in body: ModelBody) throws -> ModelPage<Article> { try body.page(items: "items", next: "next") }
 /// }
 /// ```
 ///
@@ -26,9 +26,9 @@ public protocol ModelList: Sendable, Hashable {
 
     /// How long the list is fresh where the server does not say; a minute by default. Its elements have a freshness of
     /// their own.
-    var fresh: Duration { get }
+    var freshness: Duration { get }
 
-    /// Groups that the list belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default. At most 10 of 1 to
+    /// Groups that the list belongs to, for ``Models/invalidate(_:)``; none by default. At most 10 of 1 to
     /// 256 UTF-8 bytes: a list with others is not written to disk.
     var tags: Set<String> { get }
 
@@ -38,7 +38,7 @@ public protocol ModelList: Sendable, Hashable {
     func request(after cursor: PageCursor?) -> ModelRequest
 
     /// Decodes a page; by default the whole body is an array in JSON, and the only page.
-    func page(in body: ModelBody) throws -> Page<Element>
+    func page(in body: ModelBody) throws -> ModelPage<Element>
 
     /// Decodes the list's details from the answer with a page. Those of the latest page are kept with the list
     /// (``ListSnapshot/details``).
@@ -55,13 +55,13 @@ extension ModelList where Details == NoDetails {
 }
 
 extension ModelList {
-    public var fresh: Duration { .seconds(60) }
+    public var freshness: Duration { .seconds(60) }
     public var tags: Set<String> { [] }
-    public func page(in body: ModelBody) throws -> Page<Element> { try body.page() }
+    public func page(in body: ModelBody) throws -> ModelPage<Element> { try body.page() }
 }
 
 /// One page of a list.
-public struct Page<Element: CachedModel>: Sendable, Equatable {
+public struct ModelPage<Element: CachedModel>: Sendable, Equatable {
     /// The page's elements, in the list's order.
     public var elements: [Element]
     /// Where the next page begins; `nil`: this is the last one.

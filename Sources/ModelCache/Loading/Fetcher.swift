@@ -61,7 +61,7 @@ struct Fetcher: Sendable {
     ) async throws(ModelCacheError) -> Bool {
         if mode == .staleWhileRevalidate { return true }
         // The server's window is for expired values, not for invalidated ones or other variants.
-        guard freshness.isExpired, let state = try await target.storedState() else { return false }
+        guard freshness.staleReason == .expired, let state = try await target.storedState() else { return false }
         return state.isWithin(state.staleWhileRevalidate, at: server.now)
     }
 
@@ -72,7 +72,9 @@ struct Fetcher: Sendable {
         if let state = try await target.storedState(), !state.isWithin(state.staleIfError, at: server.now) {
             return nil
         }
-        guard let shown = try await target.stored(), !shown.freshness.isOtherVariant else { return nil }
+        guard let shown = try await target.stored(), shown.freshness.staleReason != .otherVariant else {
+            return nil
+        }
         return shown
     }
 

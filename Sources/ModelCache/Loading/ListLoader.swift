@@ -15,7 +15,7 @@ struct ListLoader: Sendable {
     ) async throws -> ListSnapshot<List> {
         let target = FirstPageLoad(loader: self, list: list)
         let stored = try await target.stored()
-        guard let stored, mode != .reload, case .stale(_, .holes) = stored.freshness, !stored.isMostlyMissing,
+        guard let stored, mode != .reload, stored.freshness.staleReason == .holes, !stored.isMostlyMissing,
             server.mode.withLock({ $0 }) == .online
         else { return try await fetcher.fetch(target, stored, mode) }
         if mode == .staleWhileRevalidate {
@@ -137,7 +137,7 @@ struct ListLoader: Sendable {
         _ page: DecodedPage<List>?,
         after answer: Answer
     ) async throws(ModelCacheError) -> ListSnapshot<List> {
-        let none = DecodedPage<List>(page: Page([]), keys: [])
+        let none = DecodedPage<List>(page: ModelPage([]), keys: [])
         guard let snapshot = try await snapshots.snapshot(list) else {
             return ListSnapshot(unkept: page ?? none, of: answer)
         }
@@ -147,7 +147,7 @@ struct ListLoader: Sendable {
                 return ListSnapshot(unkept: page, of: answer)
             }
         }
-        if case .stale(_, .invalidated) = snapshot.freshness {
+        if snapshot.freshness.staleReason == .invalidated {
             fetcher.refresh(FirstPageLoad(loader: self, list: list))
         }
         return snapshot
@@ -164,7 +164,7 @@ struct ListLoader: Sendable {
 
 /// An answer with a page of a list.
 struct DecodedPage<List: ModelList>: Sendable {
-    let page: Page<List.Element>
+    let page: ModelPage<List.Element>
     /// The keys of its elements.
     let keys: [String]
     var nested = NestedModels()

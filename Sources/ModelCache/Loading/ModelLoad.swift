@@ -81,7 +81,7 @@ struct ModelLoad<Model: CachedModel>: FetchTarget {
         let isOvertaken = table.hasOvertaken(content.value, key, merged, of: answer, bookkeeping)
         if !isLast, isOvertaken || bookkeeping.hasChanged(merged?.state, since: answer) { return nil }
         if isOvertaken { return unkept(content, of: answer) }
-        let state = bookkeeping.state(of: answer.state, fresh: Model.policy.fresh)
+        let state = bookkeeping.state(of: answer.state, fresh: Model.policy.freshness)
         let snapshot = try await shown(merged ?? ModelRecord(model: content.value, state: state), after: answer)
         // Looked at after the snapshot, which may be of a later answer.
         let present = try await storedState()

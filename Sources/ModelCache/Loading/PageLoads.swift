@@ -59,7 +59,7 @@ struct FirstPageLoad<List: ModelList>: FetchTarget {
     ) async throws -> ListSnapshot<List>? {
         let table = try await loader.tables.lists()
         let (key, scopes) = (list.listKey, InvalidationScope.all(of: list))
-        let state = bookkeeping.state(of: answer.state, fresh: list.fresh)
+        let state = bookkeeping.state(of: answer.state, fresh: list.freshness)
         let empty = ListRecord(of: list, state)
         try await loader.merger.merge([(content.arrivals, answer.state)], into: list) { record in
             let isNew = record == nil
@@ -106,7 +106,7 @@ struct FirstPageLoad<List: ModelList>: FetchTarget {
 enum NextPage<Element: CachedModel>: Sendable {
     case appended
     /// The server forbids to keep it.
-    case notKept(Page<Element>)
+    case notKept(ModelPage<Element>)
 }
 
 /// The load of the page after the last element that is known.
@@ -231,7 +231,7 @@ struct AllPagesLoad<List: ModelList>: Attempt {
     }
 
     nonisolated(nonsending) func content(of answer: Answer) async throws -> Content {
-        let state = loader.tables.bookkeeping.state(of: answer.state, fresh: list.fresh)
+        let state = loader.tables.bookkeeping.state(of: answer.state, fresh: list.freshness)
         var content = Content(record: ListRecord(of: list, state))
         var (answer, cursor): (Answer, PageCursor?) = (answer, nil)
         while true {

@@ -15,12 +15,12 @@ public struct ModelBody: Sendable {
 
     /// A body that did not come by a fetch: the answer to a request of the program's own, or for tests of a type's decoding.
     ///
-    /// Models that links hold in it are decoded, and kept by nothing: ``ModelCache/ModelCache/decode(_:from:at:)`` does that.
+    /// Models that links hold in it are decoded, and kept by nothing: ``Models/decode(_:from:at:)`` does that.
     ///
     /// - Parameters:
     ///   - data: the bytes as the server sent them.
     ///   - headers: the answer's headers.
-    ///   - decoder: as for ``ModelCache/ModelCache/init(account:types:directory:transport:clock:onFailure:decoder:)``.
+    ///   - decoder: as for ``Models/init(account:types:directory:transport:clock:onFailure:decoder:)``.
     public init(
         _ data: Data,
         headers: ModelHeaders = [:],
@@ -84,12 +84,12 @@ public struct ModelBody: Sendable {
     public func page<Element: CachedModel>(
         items: MemberPath = [],
         next: MemberPath? = nil
-    ) throws -> Page<Element> {
+    ) throws -> ModelPage<Element> {
         let elements =
             items.isOptional
             ? try decode([Element].self, at: items) ?? [] : try decode([Element].self, at: items.names)
-        guard let next else { return Page(elements) }
-        return Page(elements, next: try decode(PageCursor.self, at: next))
+        guard let next else { return ModelPage(elements) }
+        return ModelPage(elements, next: try decode(PageCursor.self, at: next))
     }
 
     /// Decodes a value that may be null, and may be absent where its path is optional.

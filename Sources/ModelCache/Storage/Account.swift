@@ -160,7 +160,7 @@ final class Account: Sendable {
                 name,
                 memory: policy.memory,
                 disk: DiskSettings(byteLimit: policy.disk),
-                expiration: policy.keep,
+                expiration: policy.expiration,
                 unreadable: unreadable
             )
             let table = ModelTable(

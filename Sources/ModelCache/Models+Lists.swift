@@ -1,6 +1,6 @@
 import Foundation
 
-extension ModelCache {
+extension Models {
     /// Returns a list with its elements: the stored one if it is fresh, else with the server's first page.
     ///
     /// Elements that are not stored any longer are loaded by themselves, with ``FetchMode/staleWhileRevalidate`` in the

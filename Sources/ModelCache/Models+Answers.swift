@@ -2,7 +2,7 @@ import Foundation
 
 // Answers that come by no fetch.
 
-extension ModelCache {
+extension Models {
     /// Decodes data that came by no fetch, a push or a file say, as an answer's body is decoded: whole models in the place of
     /// links become models of their own.
     ///

@@ -6,7 +6,7 @@ import TypedCache
 /// An account's models and lists: in memory and on disk between launches, loaded from a server where they are stale.
 ///
 /// ```swift
-/// let models = try await ModelCache(account: "42", types: [User.self, Article.self], transport: transport)
+/// let models = try await Models(account: "42", types: [User.self, Article.self], transport: transport)
 /// let article = try await models.fetch(Article.self, id: id)          // fresh, else loaded
 /// let stored = try await models.stored(Article.self, id: id)          // never asks the server
 /// ```
@@ -17,7 +17,7 @@ import TypedCache
 ///
 /// An account is a directory. One object of a process has it open at a time; at most one process at a time should:
 /// another one's changes are not noticed. All calls may be made from any task.
-public final class ModelCache: Sendable {
+public final class Models: Sendable {
     let engine: ModelEngine
 
     init(engine: ModelEngine) { self.engine = engine }
@@ -78,10 +78,10 @@ public final class ModelCache: Sendable {
         clock: some CacheClock = SystemClock(),
         onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in },
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
-    ) async throws(ModelCacheError) -> ModelCache {
+    ) async throws(ModelCacheError) -> Models {
         let account = try Account(nil, models: types, clock: clock, report: onFailure)
         let tables = try ModelTables(account, clock: clock, report: onFailure)
-        return ModelCache(engine: ModelEngine(tables, transport: transport, decoder: decoder))
+        return Models(engine: ModelEngine(tables, transport: transport, decoder: decoder))
     }
 
     /// Whether fetches ask the server; `.online` at first. Loads that are under way when it is set go on.

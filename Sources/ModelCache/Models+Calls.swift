@@ -1,6 +1,6 @@
 import Foundation
 
-extension ModelCache {
+extension Models {
     // MARK: Fetching
 
     /// Returns a model: the stored one if it is fresh, else the server's.
@@ -52,7 +52,7 @@ extension ModelCache {
 
     /// Returns the model that a link refers to. All else is as for ``fetch(_:id:_:)``.
     public nonisolated(nonsending) func fetch<Model: CachedModel>(
-        _ link: Link<Model>,
+        _ link: ModelLink<Model>,
         _ mode: FetchMode = .automatic
     ) async throws -> Model {
         try await engine.loader.fetch(Model.self, link.id, mode).value
@@ -60,7 +60,7 @@ extension ModelCache {
 
     /// Returns the models that some links refer to, by identity. All else is as for ``fetch(_:ids:_:)``.
     public nonisolated(nonsending) func fetch<Model: CachedModel>(
-        _ links: some Sequence<Link<Model>>,
+        _ links: some Sequence<ModelLink<Model>>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
         try await engine.loader.fetch(Model.self, links.map(\.id), mode).mapValues(\.value)
@@ -68,7 +68,8 @@ extension ModelCache {
 
     // MARK: Reading stored models
 
-    /// Returns a model as it is stored, fresh or stale; `nil` if it is not. Never asks the server.
+    /// Returns a model as it is stored with its age, fresh or stale; `nil` if it is not. Loads nothing, as a cache's
+    /// `stored(forKey:)`.
     ///
     /// - Throws: ``ModelCacheError`` with code `.storage`, `.unknownModel`, `.closed`.
     public nonisolated(nonsending) func stored<Model: CachedModel>(
