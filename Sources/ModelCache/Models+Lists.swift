@@ -28,6 +28,14 @@ extension Models {
         try await engine.lists.fetchMore(of: list)
     }
 
+    /// Loads the page in front of the first element, the earlier messages of a chat say. All else is as for
+    /// ``fetchMore(of:)``.
+    public nonisolated(nonsending) func fetchPrevious<List: ModelList>(
+        of list: List
+    ) async throws -> ListSnapshot<List> {
+        try await engine.lists.fetchMore(of: list, at: .front)
+    }
+
     /// Loads a list again, all pages that are known of it, and puts the result in its place in one step: elements that the server
     /// has removed or moved after the first page show so as well, and views show the former list until then.
     ///

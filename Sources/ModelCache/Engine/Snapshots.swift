@@ -199,6 +199,7 @@ struct Snapshots: Sendable {
             elements: elements,
             holes: holes,
             hasMore: record.next != nil,
+            hasPrevious: record.previous != nil,
             fetchedAt: record.state.fetchedAt == ListRecord.never ? nil : record.state.fetchedAt,
             freshness: freshness,
             isChanging: shown.isChanging,

@@ -23,6 +23,8 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     /// Whether the server has more elements after the last one; `false` after a page that it forbids to keep
     /// (`no-store`): there is no place then from which to go on, of which `onFailure` is told.
     public let hasMore: Bool
+    /// Whether the server has elements in front of the first one. All else is as for ``hasMore``.
+    public let hasPrevious: Bool
     /// When the answer with the first page came; `nil`: the list exists by an unconfirmed change only.
     public let fetchedAt: Date?
     /// The list's own freshness; its elements have their own. Stale for `.holes` where elements are missing.
@@ -38,13 +40,15 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     /// Whether more elements are missing than are stored. The list's own request brings more of them then than one for each.
     var isMostlyMissing: Bool { holes.count > elements.count }
 
-    /// The list with a page that is not kept after it.
-    func followed(by page: ModelPage<List.Element>) -> ListSnapshot {
+    /// The list with a page that is not kept beyond an end.
+    func joined(by page: ModelPage<List.Element>, at end: ListEnd) -> ListSnapshot {
         let known = Set(elements.map(\.id))
+        let new = page.elements.filter { !known.contains($0.id) }
         return ListSnapshot(
-            elements: elements + page.elements.filter { !known.contains($0.id) },
+            elements: end == .back ? elements + new : new + elements,
             holes: holes,
-            hasMore: false,
+            hasMore: hasMore && end == .front,
+            hasPrevious: hasPrevious && end == .back,
             fetchedAt: fetchedAt,
             freshness: freshness,
             isChanging: isChanging,

@@ -37,6 +37,12 @@ public protocol ModelList: Sendable, Hashable {
     /// - Parameter cursor: where the page before ends; `nil` for the first page.
     func request(after cursor: PageCursor?) -> ModelRequest
 
+    /// The request for the page in front of the first element that is known; by default as for the page after a cursor: a
+    /// cursor of the server's own mostly says which way it goes.
+    ///
+    /// - Parameter cursor: the ``ModelPage/previous`` of the page after it.
+    func request(before cursor: PageCursor) -> ModelRequest
+
     /// Decodes a page; by default the whole body is an array in JSON, and the only page.
     func page(in body: ModelBody) throws -> ModelPage<Element>
 
@@ -57,6 +63,7 @@ extension ModelList where Details == NoDetails {
 extension ModelList {
     public var freshness: Duration { .seconds(60) }
     public var tags: Set<String> { [] }
+    public func request(before cursor: PageCursor) -> ModelRequest { request(after: cursor) }
     public func page(in body: ModelBody) throws -> ModelPage<Element> { try body.page() }
 }
 
@@ -66,10 +73,13 @@ public struct ModelPage<Element: CachedModel>: Sendable, Equatable {
     public var elements: [Element]
     /// Where the next page begins; `nil`: this is the last one.
     public var next: PageCursor?
+    /// The cursor of the page in front of this one; `nil`: there is none.
+    public var previous: PageCursor?
 
-    public init(_ elements: [Element], next: PageCursor? = nil) {
+    public init(_ elements: [Element], next: PageCursor? = nil, previous: PageCursor? = nil) {
         self.elements = elements
         self.next = next
+        self.previous = previous
     }
 }
 
@@ -90,6 +100,9 @@ public struct PageCursor: Sendable, Hashable, Decodable {
         text = String(offset)
         self.offset = offset
     }
+
+    /// The same without a meaning here: in front, nothing is counted.
+    var opaque: PageCursor { PageCursor(text) }
 
     /// The number of elements before the page. It moves with elements that the program inserts and removes, never so far up
     /// that the next page would lose one.

@@ -33,11 +33,14 @@ struct ListLoader: Sendable {
         }
     }
 
-    /// Loads the page after the last element that is known.
+    /// Loads the page beyond an end of the list as it is known.
     ///
     /// - Returns: where the list goes on elsewhere after the last attempt, the list as it is.
-    nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List> {
-        let page = NextPageLoad(loader: self, list: list)
+    nonisolated(nonsending) func fetchMore<List: ModelList>(
+        of list: List,
+        at end: ListEnd = .back
+    ) async throws -> ListSnapshot<List> {
+        let page = NextPageLoad(loader: self, list: list, end: end)
         let outcome: NextPage<List.Element>?
         do {
             outcome = try await page.outcome { page in
@@ -52,7 +55,7 @@ struct ListLoader: Sendable {
         guard try await tables.record(list)?.state.isOtherVariant(than: list.request(after: nil)) == false,
             let snapshot = try await snapshots.snapshot(list)
         else { return try await fetch(list, .automatic) }
-        if case .notKept(let page) = outcome { return snapshot.followed(by: page) }
+        if case .notKept(let page) = outcome { return snapshot.joined(by: page, at: end) }
         return snapshot
     }
 
@@ -155,9 +158,9 @@ struct ListLoader: Sendable {
 
     /// Tells that a list ends here although the server has more of it.
     func reportUnkept<List: ModelList>(_ page: DecodedPage<List>, of list: List) {
-        if page.page.next == nil { return }
+        if page.page.next == nil, page.page.previous == nil { return }
         let subject = ModelCacheError.Subject.list(list)
-        let fault = "the server forbids to keep a page of \(subject) (no-store), so no page after it can be loaded"
+        let fault = "the server forbids to keep a page of \(subject) (no-store), so no page beyond it can be loaded"
         tables.report(ModelCacheError(.notKept, fault, of: subject))
     }
 }
@@ -186,6 +189,7 @@ extension ListSnapshot {
             elements: page.page.elements,
             holes: [],
             hasMore: false,
+            hasPrevious: false,
             fetchedAt: answer.receivedAt,
             freshness: .stale(since: answer.receivedAt, because: .expired),
             isChanging: false,

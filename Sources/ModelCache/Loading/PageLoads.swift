@@ -72,7 +72,7 @@ struct FirstPageLoad<List: ModelList>: FetchTarget {
             if bookkeeping.isLater(changed.state, than: answer) { return false }
             // No page of another variant stays after this one, nor any where most elements are missing or out of order.
             if beginsAgain || changed.isUnordered || changed.state.isOtherVariant(than: request) { changed = empty }
-            changed.replaceFirstPage(with: content.keys, next: content.page.next)
+            changed.replaceFirstPage(with: content.keys, next: content.page.next, previous: content.page.previous)
             changed.tags = empty.tags
             changed.state = state
             changed.details = content.details
@@ -102,23 +102,24 @@ struct FirstPageLoad<List: ModelList>: FetchTarget {
     }
 }
 
-/// The outcome of loading the page after the last element.
+/// The outcome of loading a page beyond an end of the list.
 enum NextPage<Element: CachedModel>: Sendable {
-    case appended
+    case added
     /// The server forbids to keep it.
     case notKept(ModelPage<Element>)
 }
 
-/// The load of the page after the last element that is known.
+/// The load of the page beyond an end of the list as it is known.
 struct NextPageLoad<List: ModelList>: Attempt {
     typealias Outcome = NextPage<List.Element>
 
     let loader: ListLoader
     let list: List
-    /// Where the page begins.
+    let end: ListEnd
+    /// The page's cursor.
     var cursor: PageCursor?
     /// The stored list's own cursor, which it has as long as it ends where it did.
-    var end: PageCursor?
+    var stored: PageCursor?
     /// An invalidation does not count then: the next fetch loads the list again in any case.
     var isLast = false
 
@@ -126,24 +127,26 @@ struct NextPageLoad<List: ModelList>: Attempt {
 
     var server: Server { loader.server }
     var subject: ModelCacheError.Subject { .list(list) }
-    var request: ModelRequest { list.request(after: cursor) }
-    var name: String { "more/" + FirstPageLoad(loader: loader, list: list).name }
+    var request: ModelRequest { list.request(cursor, beyond: end) }
+    var name: String { (end == .back ? "more/" : "previous/") + FirstPageLoad(loader: loader, list: list).name }
 
     nonisolated(nonsending) mutating func begin() async throws -> Bool {
         guard let shown = try await loader.snapshots.shown(list)?.entry.record,
             let record = try await loader.tables.record(list),
             !record.state.isOtherVariant(than: list.request(after: nil))
         else { return false }
-        (end, cursor) = (record.next, record.cursor(under: shown))
+        stored = record.cursor(at: end)
+        cursor = end == .back ? record.cursor(under: shown) : stored
         return cursor != nil
     }
 
     /// Whether the stored list still ends where the page begins, and was not invalidated since that was asked for.
     private func isCurrent(_ record: ListRecord?, _ answer: Answer, in table: ListTable) -> Bool {
-        guard let record, let end, record.next == end, !record.state.isOtherVariant(than: list.request(after: nil))
+        guard let record, let stored, record.cursor(at: end) == stored,
+            !record.state.isOtherVariant(than: list.request(after: nil))
         else { return false }
         // The same offset counts other elements where the list began again.
-        if end.offset != nil {
+        if stored.offset != nil {
             if bookkeeping.isLater(record.state, than: answer) { return false }
             // An unconfirmed change may show since, and the server may count without the elements that it removes.
             let changes = table.layers.changes(over: [list.listKey])[list.listKey] ?? []
@@ -165,8 +168,7 @@ struct NextPageLoad<List: ModelList>: Attempt {
         let table = try await loader.tables.lists()
         let isRefused = try await loader.merger.merge(into: list) { record in
             guard isCurrent(record, answer, in: table) else { return false }
-            record?.next = nil
-            record?.last = nil
+            record?.setCursor(nil, at: end, from: nil)
             record?.state.isRefused = true
             return true
         }
@@ -191,15 +193,21 @@ struct NextPageLoad<List: ModelList>: Attempt {
     nonisolated(nonsending) func merged(_ content: DecodedPage<List>, of answer: Answer) async throws -> Outcome? {
         guard let cursor else { return nil }
         let table = try await loader.tables.lists()
-        let isAppended = try await loader.merger.merge([(content.arrivals, answer.state)], into: list) { record in
+        let isAdded = try await loader.merger.merge([(content.arrivals, answer.state)], into: list) { record in
             guard isCurrent(record, answer, in: table),
                 let recent = table.recentChanges.changes(of: list.listKey, since: answer.revision)
             else { return false }
-            record?.append(content.keys, from: cursor, next: content.page.next, after: recent.changes)
+            record?.add(
+                content.keys,
+                at: end,
+                from: cursor,
+                further: end == .back ? content.page.next : content.page.previous,
+                after: recent.changes
+            )
             record?.details = content.details
             return true
         }
-        return isAppended ? .appended : nil
+        return isAdded ? .added : nil
     }
 }
 
@@ -209,6 +217,8 @@ struct AllPagesLoad<List: ModelList>: Attempt {
     let list: List
     /// How many elements the list had: pages are asked for until there are as many, or no more.
     var count = 0
+    /// Whether pages in front are known.
+    var hasFront = false
     var isLast = false
 
     /// Pages that follow each other, with the answers that brought them.
@@ -224,16 +234,17 @@ struct AllPagesLoad<List: ModelList>: Attempt {
 
     nonisolated(nonsending) mutating func begin() async throws -> Bool {
         guard server.mode.withLock({ $0 }) != .offline,
-            let shown = try await loader.snapshots.shown(list)?.entry.record, shown.last != nil
+            let shown = try await loader.snapshots.shown(list)?.entry.record,
+            shown.last != nil || shown.first != nil
         else { return false }
-        count = shown.ids.count
+        (count, hasFront) = (shown.ids.count, shown.first != nil)
         return true
     }
 
     nonisolated(nonsending) func content(of answer: Answer) async throws -> Content {
         let state = loader.tables.bookkeeping.state(of: answer.state, fresh: list.freshness)
         var content = Content(record: ListRecord(of: list, state))
-        var (answer, cursor): (Answer, PageCursor?) = (answer, nil)
+        var (answer, cursor, end): (Answer, PageCursor?, ListEnd) = (answer, nil, .back)
         while true {
             let page = try loader.page(list, answer, after: cursor)
             guard answer.lifetime.isStored || cursor == nil else {
@@ -241,15 +252,18 @@ struct AllPagesLoad<List: ModelList>: Attempt {
                 return content
             }
             content.pages.append((page, answer))
+            let (next, previous) = (page.page.next, page.page.previous)
             if let cursor {
-                content.record.append(page.keys, from: cursor, next: page.page.next, after: [])
+                let further = end == .back ? next : previous
+                content.record.add(page.keys, at: end, from: cursor, further: further, after: [])
             } else {
-                content.record.replaceFirstPage(with: page.keys, next: page.page.next)
+                content.record.replaceFirstPage(with: page.keys, next: next, previous: previous)
             }
             content.record.details = page.details
-            cursor = content.record.next
+            end = content.record.next == nil && hasFront ? .front : .back
+            cursor = content.record.cursor(at: end)
             guard let cursor, content.record.ids.count < count, answer.lifetime.isStored else { return content }
-            answer = try await server.send(list.request(after: cursor), for: subject)
+            answer = try await server.send(list.request(cursor, beyond: end), for: subject)
             guard (200..<300).contains(answer.response.status) else {
                 throw server.refusal(of: subject, by: answer)
             }
@@ -274,5 +288,13 @@ struct AllPagesLoad<List: ModelList>: Attempt {
             return true
         }
         return stands ? try await loader.shown(list, nil, after: answer) : nil
+    }
+}
+
+extension ModelList {
+    /// The request for a page; `nil`: for the first one.
+    fileprivate func request(_ cursor: PageCursor?, beyond end: ListEnd) -> ModelRequest {
+        guard let cursor, end == .front else { return request(after: cursor) }
+        return request(before: cursor)
     }
 }

@@ -80,16 +80,21 @@ public struct ModelBody: Sendable {
     ///   - next: the member with the cursor of the next page, a string or a whole number; null on the last page. A server
     ///     that leaves it out there takes ``MemberPath/optional(_:)``: otherwise an absent member is an error, for
     ///     a misspelt name would end each list with its first page.
+    ///   - previous: the member with the cursor of the page in front of this one. All else is as for `next`.
     /// - Throws: `DecodingError`.
     public func page<Element: CachedModel>(
         items: MemberPath = [],
-        next: MemberPath? = nil
+        next: MemberPath? = nil,
+        previous: MemberPath? = nil
     ) throws -> ModelPage<Element> {
         let elements =
             items.isOptional
             ? try decode([Element].self, at: items) ?? [] : try decode([Element].self, at: items.names)
-        guard let next else { return ModelPage(elements) }
-        return ModelPage(elements, next: try decode(PageCursor.self, at: next))
+        return ModelPage(
+            elements,
+            next: try next.flatMap { try decode(PageCursor.self, at: $0) },
+            previous: try previous.flatMap { try decode(PageCursor.self, at: $0) }
+        )
     }
 
     /// Decodes a value that may be null, and may be absent where its path is optional.

@@ -43,6 +43,8 @@ public final class LiveList<List: ModelList>: Observable {
     public var holes: [List.Element.ID] { state.snapshot?.holes ?? [] }
     /// Whether the server has more elements after the last one.
     public var hasMore: Bool { state.snapshot?.hasMore ?? false }
+    /// Whether the server has elements in front of the first one.
+    public var hasPrevious: Bool { state.snapshot?.hasPrevious ?? false }
     /// What the latest page said of the whole list; `nil` where it is not stored.
     public var details: List.Details? { state.snapshot?.details }
     /// The list's own freshness; `nil` where it is not stored.
@@ -79,9 +81,14 @@ public final class LiveList<List: ModelList>: Observable {
     }
 
     /// Loads the page after the last element, if there is one, and returns when it shows, or that has failed.
-    public func loadMore() async {
+    public func loadMore() async { await loadMore(at: .back) }
+
+    /// Loads the page in front of the first element, if there is one. All else is as for ``loadMore()``.
+    public func loadPrevious() async { await loadMore(at: .front) }
+
+    private func loadMore(at end: ListEnd) async {
         await state.load {
-            let fetched = try await engine.lists.fetchMore(of: list)
+            let fetched = try await engine.lists.fetchMore(of: list, at: end)
             return .init(snapshot: fetched, isStored: fetched.isStored)
         }
     }

@@ -57,6 +57,7 @@ extension Snapshots {
 
     private static func isSame<List>(_ left: ListSnapshot<List>?, _ right: ListSnapshot<List>?) -> Bool {
         left?.elements == right?.elements && left?.holes == right?.holes && left?.hasMore == right?.hasMore
+            && left?.hasPrevious == right?.hasPrevious
             && left?.details == right?.details
             && left?.freshness.isFresh == right?.freshness.isFresh && left?.isChanging == right?.isChanging
     }
