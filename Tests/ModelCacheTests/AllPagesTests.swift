@@ -49,6 +49,19 @@ private struct Pages: ModelList {
         #expect(try await models.fetchMore(of: Pages()).elements.map(\.id) == [1, 2, 4, 6, 5, 7, 8])
     }
 
+    /// Elements that the program has inserted may be after the first page, with no further page loaded.
+    @Test func aListOfOnePageThatHasGrownIsLoadedAsFarAsItIsKnown() async throws {
+        let models = try await open()
+        answer([3, 4, 5, 6])
+        try await load(models, pages: 1)
+        for id in [2, 1] {
+            let article = Article(id: id, title: "t", author: ModelLink(7))
+            try await models.change { $0.insert(article, into: Pages(), at: .start) }
+        }
+        answer([1, 2, 4, 5, 6])
+        #expect(try await models.reloadAllPages(of: Pages()).elements.map(\.id) == [1, 2, 4, 5])
+    }
+
     @Test func aListThatHasBecomeShorterEnds() async throws {
         let models = try await open()
         answer([1, 2, 3, 4, 5, 6])

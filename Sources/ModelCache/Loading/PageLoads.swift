@@ -234,8 +234,7 @@ struct AllPagesLoad<List: ModelList>: Attempt {
 
     nonisolated(nonsending) mutating func begin() async throws -> Bool {
         guard server.mode.withLock({ $0 }) != .offline,
-            let shown = try await loader.snapshots.shown(list)?.entry.record,
-            shown.last != nil || shown.first != nil
+            let shown = try await loader.snapshots.shown(list)?.entry.record
         else { return false }
         (count, hasFront) = (shown.ids.count, shown.first != nil)
         return true
