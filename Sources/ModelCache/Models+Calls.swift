@@ -21,7 +21,7 @@ extension Models {
         id: Model.ID,
         _ mode: FetchMode = .automatic
     ) async throws -> Model {
-        try await engine.loader.fetch(type, id, mode).value
+        try await engine.loader.fetch(type, id, mode: mode).value
     }
 
     /// Returns a model with its age. All else is as for ``fetch(_:id:_:)``.
@@ -30,7 +30,7 @@ extension Models {
         id: Model.ID,
         _ mode: FetchMode = .automatic
     ) async throws -> ModelSnapshot<Model> {
-        try await engine.loader.fetch(type, id, mode)
+        try await engine.loader.fetch(type, id, mode: mode)
     }
 
     /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
@@ -47,7 +47,7 @@ extension Models {
         ids: some Sequence<Model.ID>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
-        try await engine.loader.fetch(type, Array(ids), mode).mapValues(\.value)
+        try await engine.loader.fetch(type, Array(ids), mode: mode).mapValues(\.value)
     }
 
     /// Returns the model that a link refers to. All else is as for ``fetch(_:id:_:)``.
@@ -55,7 +55,7 @@ extension Models {
         _ link: ModelLink<Model>,
         _ mode: FetchMode = .automatic
     ) async throws -> Model {
-        try await engine.loader.fetch(Model.self, link.id, mode).value
+        try await engine.loader.fetch(Model.self, link.id, mode: mode).value
     }
 
     /// Returns the models that some links refer to, by identity. All else is as for ``fetch(_:ids:_:)``.
@@ -63,7 +63,7 @@ extension Models {
         _ links: some Sequence<ModelLink<Model>>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
-        try await engine.loader.fetch(Model.self, links.map(\.id), mode).mapValues(\.value)
+        try await engine.loader.fetch(Model.self, links.map(\.id), mode: mode).mapValues(\.value)
     }
 
     // MARK: Reading stored models

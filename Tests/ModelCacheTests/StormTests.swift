@@ -77,7 +77,7 @@ private final class Storm: Sendable {
         let models = try await opened()
         let id = 1 + random(state.withLock { $0.lastID })
         switch random(26) {
-        case 0..<4: start { try await self.fetch(models, id, "step \(step)") }
+        case 0..<4: start { try await self.fetch(models, id, at: "step \(step)") }
         case 4..<6:
             start { try await self.read("step \(step)") { try await models.fetch(NewestItems(), self.mode()) } }
         case 6..<8:
@@ -99,7 +99,7 @@ private final class Storm: Sendable {
         default: for _ in 0...random(3) { server.releaseOne() }
         }
         for _ in 0..<random(20) { await Task.yield() }
-        for id in 1...3 { try await look(models, id, "step \(step)") }
+        for id in 1...3 { try await look(models, id, at: "step \(step)") }
     }
 
     private func mode() -> FetchMode {
@@ -135,7 +135,7 @@ private final class Storm: Sendable {
         #expect(item.version >= before.floors[item.id] ?? 0, "seed \(seed), \(place): item \(item.id) went back")
     }
 
-    private func fetch(_ models: Models, _ id: Int, _ place: String) async throws {
+    private func fetch(_ models: Models, _ id: Int, at place: String) async throws {
         let before = before
         let life = life.withLock { $0 }
         let found = try await models.fetchSnapshot(Item.self, id: id, mode())
@@ -143,7 +143,7 @@ private final class Storm: Sendable {
         if !found.isChanging { raise(id, found.value.version, life: life) }
     }
 
-    private func look(_ models: Models, _ id: Int, _ place: String) async throws {
+    private func look(_ models: Models, _ id: Int, at place: String) async throws {
         let before = before
         let life = life.withLock { $0 }
         let found: ModelSnapshot<Item>?

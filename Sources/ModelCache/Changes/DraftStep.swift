@@ -159,7 +159,7 @@ struct ListStep: DraftStep {
         return {
             let old = (table.records.waitingEntry(key) ?? stored)?.record
             let change = ordered(beside: table.layers.changes(over: key, except: number), over: old)
-            let record = merged(change, over: old, revision, bookkeeping, at: clock.now)
+            let record = merged(change, over: old, asOf: revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key, isUndone: false)
             if isRemoval {
                 table.removals.add(key, at: revision)
@@ -189,7 +189,7 @@ struct ListStep: DraftStep {
     private func merged(
         _ change: Layers<ListRecord>.Change,
         over old: ListRecord?,
-        _ revision: Revision,
+        asOf revision: Revision,
         _ bookkeeping: Bookkeeping,
         at now: Date
     ) -> ListRecord? {

@@ -58,6 +58,36 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     }
 }
 
+extension ModelSnapshot: AgedSnapshot {
+    /// A model that is not kept.
+    init(unkept model: Model, of answer: Answer) {
+        self.init(
+            value: model,
+            fetchedAt: answer.receivedAt,
+            freshness: .stale(since: answer.receivedAt, because: .expired),
+            isChanging: false,
+            isStored: false
+        )
+    }
+}
+
+extension ListSnapshot: AgedSnapshot {
+    /// A list that is not kept.
+    init(unkept page: DecodedPage<List>, of answer: Answer) {
+        self.init(
+            elements: page.page.elements,
+            holes: [],
+            hasMore: false,
+            hasPrevious: false,
+            fetchedAt: answer.receivedAt,
+            freshness: .stale(since: answer.receivedAt, because: .expired),
+            isChanging: false,
+            details: page.details?.value(List.Details.self),
+            isStored: false
+        )
+    }
+}
+
 /// How a fetch uses a stale value that is stored.
 public struct FetchMode: Sendable, Hashable {
     enum Base { case freshOrLoaded, staleWhileRevalidate, reload }

@@ -107,6 +107,3 @@ protocol FetchTarget: Attempt where Outcome: AgedSnapshot {
 protocol AgedSnapshot: Sendable {
     var freshness: Freshness { get }
 }
-
-extension ModelSnapshot: AgedSnapshot {}
-extension ListSnapshot: AgedSnapshot {}

@@ -55,7 +55,7 @@ struct BatchLoad<Model: CachedModel>: Attempt {
         let arrived = models.cacheKeys
         let merged = try await loader.tables.records(table.records, arrived)
         let overtaken = models.indices.filter {
-            table.hasOvertaken(models[$0], arrived[$0], merged[$0], of: answer, bookkeeping)
+            table.hasOvertaken(models[$0], of: answer, merged: merged[$0], key: arrived[$0], in: bookkeeping)
         }
         let isChanged = models.indices.contains { bookkeeping.hasChanged(merged[$0]?.state, since: answer) }
         if !isLast, !overtaken.isEmpty || isChanged { return nil }

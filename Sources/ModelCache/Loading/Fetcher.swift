@@ -10,14 +10,14 @@ struct Fetcher: Sendable {
     /// - Parameter stored: the target as it is stored.
     nonisolated(nonsending) func fetch<Target: FetchTarget>(
         _ target: Target,
-        _ stored: Target.Outcome?,
+        stored: Target.Outcome?,
         _ mode: FetchMode
     ) async throws -> Target.Outcome {
         if let stored, server.mode.withLock({ $0 }) == .offline { return stored }
         try server.checkOnline(for: target.subject, "\(target.subject)")
         if let stored, mode != .reload {
             if stored.freshness.isFresh { return stored }
-            if try await servesWhileLoading(target, stored.freshness, mode) {
+            if try await servesWhileLoading(target, stored.freshness, mode: mode) {
                 refresh(target)
                 return stored
             }
@@ -57,7 +57,7 @@ struct Fetcher: Sendable {
     nonisolated(nonsending) func servesWhileLoading(
         _ target: some FetchTarget,
         _ freshness: Freshness,
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws(ModelCacheError) -> Bool {
         if mode == .staleWhileRevalidate { return true }
         // The server's window is for expired values, not for invalidated ones or other variants.

@@ -17,7 +17,7 @@ struct ListLoader: Sendable {
         let stored = try await target.stored()
         guard let stored, mode != .reload, stored.freshness.staleReason == .holes, !stored.isMostlyMissing,
             server.mode.withLock({ $0 }) == .online
-        else { return try await fetcher.fetch(target, stored, mode) }
+        else { return try await fetcher.fetch(target, stored: stored, mode) }
         if mode == .staleWhileRevalidate {
             fetcher.loadInBackground("holes/" + target.name) { [self] in
                 guard let present = try await snapshots.snapshot(list) else { return }
@@ -132,6 +132,12 @@ struct ListLoader: Sendable {
         }
     }
 
+    /// The request for a page beyond an end of a list; with `nil` for the first page.
+    func request<List: ModelList>(for list: List, _ cursor: PageCursor?, beyond end: ListEnd) -> ModelRequest {
+        guard let cursor, end == .front else { return list.request(after: cursor) }
+        return list.request(before: cursor)
+    }
+
     /// The result of a load; begins one more load where the list was invalidated in the meantime.
     ///
     /// - Parameter page: the answer's; `nil` if it has called the list unchanged.
@@ -179,22 +185,5 @@ struct DecodedPage<List: ModelList>: Sendable {
         arrivals.add(nested)
         arrivals.add(page.elements, keys: keys, from: .list)
         return arrivals
-    }
-}
-
-extension ListSnapshot {
-    /// A list that is not kept.
-    init(unkept page: DecodedPage<List>, of answer: Answer) {
-        self.init(
-            elements: page.page.elements,
-            holes: [],
-            hasMore: false,
-            hasPrevious: false,
-            fetchedAt: answer.receivedAt,
-            freshness: .stale(since: answer.receivedAt, because: .expired),
-            isChanging: false,
-            details: page.details?.value(List.Details.self),
-            isStored: false
-        )
     }
 }

@@ -13,12 +13,12 @@ struct Loader: Sendable {
     nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         _ id: Model.ID,
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws -> ModelSnapshot<Model> {
         let target = ModelLoad<Model>(loader: self, id: id)
         let stored = try await target.stored()
         if stored == nil { try await target.checkNotRemoved() }
-        return try await fetcher.fetch(target, stored, mode)
+        return try await fetcher.fetch(target, stored: stored, mode)
     }
 
     /// Some models, by identity: those that are stored and fresh, and the others after one load; stale ones where that
@@ -26,7 +26,7 @@ struct Loader: Sendable {
     nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
-        _ mode: FetchMode
+        mode: FetchMode
     ) async throws -> [Model.ID: ModelSnapshot<Model>] {
         var distinct: [Model.ID] = []
         var seen = Set<Model.ID>()
@@ -44,7 +44,7 @@ struct Loader: Sendable {
                 try await fetcher.servesWhileLoading(
                     ModelLoad<Model>(loader: self, id: id),
                     snapshot.freshness,
-                    mode
+                    mode: mode
                 )
             {
                 refreshed.append(id)
@@ -65,7 +65,7 @@ struct Loader: Sendable {
         within mode: FetchMode
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         let load = { @Sendable [self] in
-            try await loadParts(type, ids, mode) { part, error in
+            try await loadParts(type, ids, mode: mode) { part, error in
                 // The stored ones may be shown in the place of those that could not be loaded.
                 let cause = LoadFailure.cause(of: error)
                 guard mode != .reload, Fetcher.allowsStale(cause), try await mayShowStored(type, part) else {
@@ -90,7 +90,7 @@ struct Loader: Sendable {
         _ type: Model.Type,
         _ ids: [Model.ID]
     ) async throws -> [Model.ID] {
-        let loaded = try await loadParts(type, ids, .automatic) { _, error in
+        let loaded = try await loadParts(type, ids, mode: .automatic) { _, error in
             if let cancelled = LoadFailure.cause(of: error) as? CancellationError { throw cancelled }
             fetcher.reportUnthrown(error)
         }
@@ -116,8 +116,8 @@ struct Loader: Sendable {
     private nonisolated(nonsending) func loadParts<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
-        _ mode: FetchMode,
-        _ onFailure: @escaping @Sendable ([Model.ID], any Error) async throws -> Void
+        mode: FetchMode,
+        onFailure: @escaping @Sendable ([Model.ID], any Error) async throws -> Void
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         let isBatched: Bool
         let parts: [BatchLoad<Model>]

@@ -78,7 +78,7 @@ struct ModelLoad<Model: CachedModel>: FetchTarget {
         try await loader.merger.merge(arrivals, answer.state)
         let table = try await loader.tables.table(Model.self)
         let merged = try await loader.tables.record(table.records, key)
-        let isOvertaken = table.hasOvertaken(content.value, key, merged, of: answer, bookkeeping)
+        let isOvertaken = table.hasOvertaken(content.value, of: answer, merged: merged, key: key, in: bookkeeping)
         if !isLast, isOvertaken || bookkeeping.hasChanged(merged?.state, since: answer) { return nil }
         if isOvertaken { return unkept(content, of: answer) }
         let state = bookkeeping.state(of: answer.state, fresh: Model.policy.freshness)
@@ -104,35 +104,6 @@ struct ModelLoad<Model: CachedModel>: FetchTarget {
             fetchedAt: record.state.fetchedAt,
             freshness: loader.snapshots.freshness(of: record, key),
             isChanging: false
-        )
-    }
-}
-
-extension ModelTable {
-    /// Whether an answer's model gave way to a later change of the entry that the answer is no result beside, so that the
-    /// server is asked again: the program removed the model, or changed it before it was there; or a part of it was asked for
-    /// later. Merged over the whole model, the part's old fields would count as new.
-    func hasOvertaken(
-        _ model: Model,
-        _ key: String,
-        _ stored: ModelRecord<Model>?,
-        of answer: Answer,
-        _ bookkeeping: Bookkeeping
-    ) -> Bool {
-        guard let stored else { return removals.covers(answer.revision, of: key) }
-        return bookkeeping.isLater(stored.state, than: answer) && !stored.isComplete && Model.isComplete(model)
-    }
-}
-
-extension ModelSnapshot {
-    /// A model that is not kept.
-    init(unkept model: Model, of answer: Answer) {
-        self.init(
-            value: model,
-            fetchedAt: answer.receivedAt,
-            freshness: .stale(since: answer.receivedAt, because: .expired),
-            isChanging: false,
-            isStored: false
         )
     }
 }

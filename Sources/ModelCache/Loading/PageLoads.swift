@@ -127,7 +127,7 @@ struct NextPageLoad<List: ModelList>: Attempt {
 
     var server: Server { loader.server }
     var subject: ModelCacheError.Subject { .list(list) }
-    var request: ModelRequest { list.request(cursor, beyond: end) }
+    var request: ModelRequest { loader.request(for: list, cursor, beyond: end) }
     var name: String { (end == .back ? "more/" : "previous/") + FirstPageLoad(loader: loader, list: list).name }
 
     nonisolated(nonsending) mutating func begin() async throws -> Bool {
@@ -262,7 +262,7 @@ struct AllPagesLoad<List: ModelList>: Attempt {
             end = content.record.next == nil && hasFront ? .front : .back
             cursor = content.record.cursor(at: end)
             guard let cursor, content.record.ids.count < count, answer.lifetime.isStored else { return content }
-            answer = try await server.send(list.request(cursor, beyond: end), for: subject)
+            answer = try await server.send(loader.request(for: list, cursor, beyond: end), for: subject)
             guard (200..<300).contains(answer.response.status) else {
                 throw server.refusal(of: subject, by: answer)
             }
@@ -287,13 +287,5 @@ struct AllPagesLoad<List: ModelList>: Attempt {
             return true
         }
         return stands ? try await loader.shown(list, nil, after: answer) : nil
-    }
-}
-
-extension ModelList {
-    /// The request for a page; `nil`: for the first one.
-    fileprivate func request(_ cursor: PageCursor?, beyond end: ListEnd) -> ModelRequest {
-        guard let cursor, end == .front else { return request(after: cursor) }
-        return request(before: cursor)
     }
 }

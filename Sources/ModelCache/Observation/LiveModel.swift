@@ -59,7 +59,7 @@ public final class LiveModel<Model: CachedModel>: Observable {
     /// - Parameter mode: how a stale model is used.
     public func load(_ mode: FetchMode = .automatic) async {
         await state.load {
-            let fetched = try await engine.loader.fetch(Model.self, id, mode)
+            let fetched = try await engine.loader.fetch(Model.self, id, mode: mode)
             // A change that is not confirmed shows over every answer.
             return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
         }

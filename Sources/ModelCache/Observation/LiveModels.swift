@@ -44,7 +44,7 @@ public final class LiveModels<Model: CachedModel>: Observable {
     /// - Parameter mode: how stale models are used.
     public func load(_ mode: FetchMode = .automatic) async {
         await state.load {
-            let fetched = try await engine.loader.fetch(Model.self, ids, mode)
+            let fetched = try await engine.loader.fetch(Model.self, ids, mode: mode)
             // A change that is not confirmed shows over every answer.
             let isChanging = state.snapshot.values.contains(where: \.isChanging)
             return .init(snapshot: fetched, isStored: isChanging || fetched.values.allSatisfy(\.isStored))

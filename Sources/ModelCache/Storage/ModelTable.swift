@@ -77,6 +77,20 @@ final class ModelTable<Model: CachedModel>: Sendable {
         }
     }
 
+    /// Whether an answer's model gave way to a later change of the entry that the answer is no result beside, so that the
+    /// server is asked again: the program removed the model, or changed it before it was there; or a part of it was asked for
+    /// later. Merged over the whole model, the part's old fields would count as new.
+    func hasOvertaken(
+        _ model: Model,
+        of answer: Answer,
+        merged stored: ModelRecord<Model>?,
+        key: String,
+        in bookkeeping: Bookkeeping
+    ) -> Bool {
+        guard let stored else { return removals.covers(answer.revision, of: key) }
+        return bookkeeping.isLater(stored.state, than: answer) && !stored.isComplete && Model.isComplete(model)
+    }
+
     static func name(_ key: String) -> EntryName { EntryName(model: Model.modelName, key: key) }
 }
 
