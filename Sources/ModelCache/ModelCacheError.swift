@@ -15,7 +15,7 @@ public struct ModelCacheError: Error, Sendable {
 
         /// The name of an account is empty or longer than 60 UTF-8 bytes.
         public static let invalidAccount = Code(base: .invalidAccount)
-        /// Another ``ModelCache/ModelCache`` of this process has the account open, or observers and objects for views of one
+        /// Another ``Models`` of this process has the account open, or observers and objects for views of one
         /// that was dropped. That one is to be used, or to be closed or erased first.
         public static let accountInUse = Code(base: .accountInUse)
         /// The name of a model has characters that are not allowed, or two types have the same one. Told to `onFailure` alone, in

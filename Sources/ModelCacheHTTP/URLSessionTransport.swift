@@ -10,7 +10,7 @@ import TypedCache
 ///
 /// ```swift
 /// let transport = try URLSessionTransport(base: api, headers: ["Authorization": "Bearer \(token)"])
-/// let models = try await ModelCache(account: "42", types: [User.self], transport: transport)
+/// let models = try await Models(account: "42", types: [User.self], transport: transport)
 /// ```
 ///
 /// It keeps no answers, for `ModelCache` does, and asks no cache of the system: each request goes to the

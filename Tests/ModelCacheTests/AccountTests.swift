@@ -118,14 +118,14 @@ import TypedCacheTesting
         let left = stage.directory.url.appending(path: ".erased-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
 
-        try await ModelCache.erase(account: "42", directory: stage.directory.url)
+        try await Models.erase(account: "42", directory: stage.directory.url)
         let path = stage.directory.url.path(percentEncoded: false)
         #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["other"])
         let again = try await stage.open()
         #expect(try await again.stored(User.self, id: 1) == nil)
         // There is none of this name.
-        try await ModelCache.erase(account: "nobody", directory: stage.directory.url)
-        await expect(.invalidAccount) { try await ModelCache.erase(account: "", directory: stage.directory.url) }
+        try await Models.erase(account: "nobody", directory: stage.directory.url)
+        await expect(.invalidAccount) { try await Models.erase(account: "", directory: stage.directory.url) }
     }
 
     /// Answers nothing.
@@ -139,7 +139,7 @@ import TypedCacheTesting
         let directory = try TemporaryDirectory()
         for launch in 1...2 {
             // A closure after the call is told failures.
-            let models = try await ModelCache(
+            let models = try await Models(
                 account: "42",
                 types: [User.self],
                 directory: directory.url,
@@ -160,13 +160,13 @@ import TypedCacheTesting
         try await models.save(User(id: 1, name: "a", bio: "b"))
         await expect(.accountInUse) { _ = try await stage.open() }
         await expect(.accountInUse) {
-            try await ModelCache.erase(account: "42", directory: stage.directory.url)
+            try await Models.erase(account: "42", directory: stage.directory.url)
         }
         // By another way.
         let link = stage.directory.url.appending(path: "link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: stage.directory.url)
         await expect(.accountInUse) {
-            _ = try await ModelCache(account: "42", types: [User.self], directory: link, transport: nil)
+            _ = try await Models(account: "42", types: [User.self], directory: link, transport: nil)
         }
         #expect(try await models.stored(User.self, id: 1)?.value.name == "a")
         let other = try await stage.open(account: "other")
@@ -193,12 +193,12 @@ import TypedCacheTesting
         let link = root.appending(path: "42", directoryHint: .notDirectory)
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: away)
         await expect(.storage) {
-            _ = try await ModelCache(account: "42", types: [User.self], directory: root, transport: nil)
+            _ = try await Models(account: "42", types: [User.self], directory: root, transport: nil)
         }
-        await expect(.storage) { try await ModelCache.erase(account: "42", directory: root) }
+        await expect(.storage) { try await Models.erase(account: "42", directory: root) }
         #expect(try FileManager.default.contentsOfDirectory(atPath: away.path(percentEncoded: false)) == ["file"])
         try FileManager.default.removeItem(at: link)
-        let models = try await ModelCache(account: "42", types: [User.self], directory: root, transport: nil)
+        let models = try await Models(account: "42", types: [User.self], directory: root, transport: nil)
         try await models.erase()
     }
 

@@ -8,15 +8,15 @@ private struct Pages: ModelList {
     typealias Element = Article
     var listKey: String { "pages" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/pages", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> ModelPage<Article> { try body.page(items: "items", next: "next") }
 }
 
 /// Lists that are loaded again as far as they are known, and elements that leave all lists.
 @Suite struct AllPagesTests {
     private let server = StubTransport()
 
-    private func open() async throws -> ModelCache {
-        try await ModelCache.inMemory(types: [User.self, Article.self], transport: server)
+    private func open() async throws -> Models {
+        try await Models.inMemory(types: [User.self, Article.self], transport: server)
     }
 
     /// Scripts pages of two elements each.
@@ -31,7 +31,7 @@ private struct Pages: ModelList {
         }
     }
 
-    private func load(_ models: ModelCache, pages: Int) async throws {
+    private func load(_ models: Models, pages: Int) async throws {
         _ = try await models.fetch(Pages())
         for _ in 1..<pages { _ = try await models.fetchMore(of: Pages()) }
         server.forgetRequests()
@@ -47,6 +47,19 @@ private struct Pages: ModelList {
         #expect(all.hasMore)
         #expect(server.requests.count == 3)
         #expect(try await models.fetchMore(of: Pages()).elements.map(\.id) == [1, 2, 4, 6, 5, 7, 8])
+    }
+
+    /// Elements that the program has inserted may be after the first page, with no further page loaded.
+    @Test func aListOfOnePageThatHasGrownIsLoadedAsFarAsItIsKnown() async throws {
+        let models = try await open()
+        answer([3, 4, 5, 6])
+        try await load(models, pages: 1)
+        for id in [2, 1] {
+            let article = Article(id: id, title: "t", author: ModelLink(7))
+            try await models.change { $0.insert(article, into: Pages(), at: .start) }
+        }
+        answer([1, 2, 4, 5, 6])
+        #expect(try await models.reloadAllPages(of: Pages()).elements.map(\.id) == [1, 2, 4, 5])
     }
 
     @Test func aListThatHasBecomeShorterEnds() async throws {

@@ -13,7 +13,7 @@ import Testing
         let stage = try Stage()
         let models = try await stage.open()
         let pushed = try await models.decode(Article.self, from: Self.article)
-        #expect(pushed == Article(id: 1, title: "t", author: Link(7)))
+        #expect(pushed == Article(id: 1, title: "t", author: ModelLink(7)))
         let author = try #require(try await models.stored(User.self, id: 7))
         #expect(author.value == User(id: 7, name: "Ada", bio: "b"))
         #expect(author.freshness.isFresh)
@@ -67,7 +67,7 @@ import Testing
         let feed = Feed(topic: "swift")
         stage.server.answerFeed("swift", [3])
         _ = try await models.fetch(feed)
-        let shown = Article(id: -1, title: "t", author: Link(0))
+        let shown = Article(id: -1, title: "t", author: ModelLink(0))
         _ = try await models.change {
             $0.insert(shown, into: feed, at: .start)
         } sending: {
@@ -81,7 +81,7 @@ import Testing
         }
         let list = try #require(try await models.stored(feed))
         #expect(list.elements.map(\.id) == [1, 3])
-        #expect(list.elements.first?.author == Link(7))
+        #expect(list.elements.first?.author == ModelLink(7))
         // Saved after the request, so the answer does not replace it.
         #expect(try await models.stored(User.self, id: 7)?.value.name == "since")
         #expect(try await models.stored(Article.self, id: -1) == nil)
@@ -106,7 +106,7 @@ import Testing
     @Test func aChangeWhoseAnswerCannotBeDecodedIsTakenBack() async throws {
         let stage = try Stage()
         let models = try await stage.open()
-        try await models.save(Article(id: 1, title: "old", author: Link(7)))
+        try await models.save(Article(id: 1, title: "old", author: ModelLink(7)))
         await #expect(throws: DecodingError.self) {
             try await models.change {
                 $0.update(Article.self, id: 1) { $0.title = "new" }

@@ -12,7 +12,7 @@ private struct Reply: CachedModel {
     static let modelName = "reply"
     let id: Int
     var text: String
-    var parent: Link<Reply>?
+    var parent: ModelLink<Reply>?
 
     static func request(for id: Int) -> ModelRequest { .get("/replies/\(id)") }
     var tags: Set<String> { [text] }
@@ -28,7 +28,7 @@ private struct Reply: CachedModel {
 
     @Test func aModelComesBehindThoseThatItRefersTo() async throws {
         let server = StubTransport()
-        let models = try await ModelCache.inMemory(types: [Reply.self], transport: server)
+        let models = try await Models.inMemory(types: [Reply.self], transport: server)
         let depth = 60
         let body = ModelBody(ModelResponse(body: Data(json(depth).utf8))) { JSONDecoder() }
         let reply = try body.model(Reply.self)
@@ -36,10 +36,9 @@ private struct Reply: CachedModel {
         arrivals.add(body.nested)
         arrivals.add([reply], from: .detail)
         // Once more, and one of them with another text: each is written once, where it came first.
-        arrivals.add([Reply(id: 7, text: "new", parent: Link(6))], from: .list)
+        arrivals.add([Reply(id: 7, text: "new", parent: ModelLink(6))], from: .list)
         let state = ArrivalState(lifetime: nil, revision: Revision(1), receivedAt: .now)
-        let bookkeeping = try await models.engine.bookkeeping()
-        let merged = try await arrivals.groups[0].prepare(state, in: models.engine, bookkeeping)()
+        let merged = try await arrivals.groups[0].prepare(state, in: models.engine.tables)()
         #expect(arrivals.groups.count == 1)
         #expect(merged.names.map(\.key) == (0...depth).map(String.init))
         #expect(merged.count == depth + 1)
@@ -133,5 +132,12 @@ private struct Reply: CachedModel {
             let places = try PreparedKeys(texts).firstPlaces()
             #expect(places == texts.map { texts.firstIndex(of: $0) })
         }
+    }
+}
+
+extension RecordTable {
+    /// Changes one entry.
+    fileprivate func change(_ key: String, to record: Record?) -> WaitingChanges.Due {
+        change(Changes([(key: key, record: record, tags: Set<String>())]))
     }
 }

@@ -108,13 +108,13 @@ private final class CountingServer: ModelTransport {
         let server = CountingServer()
         let failures = Failures()
         let clock = ManualClock()
-        let models = try await ModelCache.inMemory(
+        let models = try await Models.inMemory(
             types: [Article.self],
             transport: server,
             clock: clock,
             onFailure: { failures.add($0) }
         )
-        try await models.save((1...40).map { Article(id: $0, title: "old", author: Link(7)) })
+        try await models.save((1...40).map { Article(id: $0, title: "old", author: ModelLink(7)) })
         clock.advance(by: .seconds(61))
         let shown = try await models.fetch(Article.self, ids: 1...40, .staleWhileRevalidate)
         #expect(shown.values.allSatisfy { $0.title == "old" })
@@ -143,7 +143,7 @@ private final class CountingServer: ModelTransport {
     func manyModelsAreAskedForInParts(mode: FetchMode) async throws {
         let server = StubTransport()
         let clock = ManualClock()
-        let models = try await ModelCache.inMemory(types: [Point.self], transport: server, clock: clock)
+        let models = try await Models.inMemory(types: [Point.self], transport: server, clock: clock)
         if mode == .staleWhileRevalidate {
             try await models.save((1...7).map { Point(id: $0) })
             clock.advance(by: .seconds(61))
@@ -163,7 +163,7 @@ private final class CountingServer: ModelTransport {
         let server = StubTransport()
         let clock = ManualClock()
         let failures = Failures()
-        let models = try await ModelCache.inMemory(
+        let models = try await Models.inMemory(
             types: [Point.self],
             transport: server,
             clock: clock,

@@ -30,21 +30,21 @@ import TypedCacheTesting
     @Test func noRevisionIsGivenBeforeTheDiskKnowsOfIt() throws {
         let disk = try Disk()
         let first = try disk.open()
-        #expect(first.next { _ in } == nil)
+        #expect(first.next {} == nil)
         disk.faults.fail(.write)
         #expect(throws: ModelCacheError.self) { try first.reserve() }
-        #expect(first.next { _ in } == nil)
+        #expect(first.next {} == nil)
         disk.faults.heal()
         try first.reserve()
         var given: Set<Revision> = []
         var asked = 0
-        while let next = first.next({ _ in asked += 1 }) { #expect(given.insert(next).inserted) }
+        while let next = first.next({ asked += 1 }) { #expect(given.insert(next).inserted) }
         #expect(given.count > 1_000)
         #expect(asked == 1)
         // As after a crash: reserved revisions are gone, given or not.
         let second = try disk.open()
         try second.reserve()
-        let next = try #require(second.next { _ in })
+        let next = try #require(second.next {})
         #expect(given.allSatisfy { $0 < next })
     }
 
@@ -53,7 +53,7 @@ import TypedCacheTesting
         let disk = try Disk()
         let bookkeeping = try disk.open()
         try bookkeeping.reserve()
-        let saved = try #require(bookkeeping.next { _ in })
+        let saved = try #require(bookkeeping.next {})
         let now = Date(timeIntervalSinceReferenceDate: 1_000)
         let entry = EntryState(
             ResponseLifetime(at: now),
@@ -63,8 +63,8 @@ import TypedCacheTesting
             fresh: .seconds(60)
         )
         disk.faults.fail(.write)
-        #expect(bookkeeping.next(invalidating: [.type(User.self)]) { _ in } != nil)
-        let later = try #require(bookkeeping.next { _ in })
+        #expect(bookkeeping.next(invalidating: [.type(User.self)]) {} != nil)
+        let later = try #require(bookkeeping.next {})
         #expect(bookkeeping.changed(entry, to: later, at: now, in: [.type(User.self)]).freshUntil == now)
         disk.faults.heal()
         try bookkeeping.save()
@@ -114,13 +114,13 @@ import TypedCacheTesting
         try first.save()
         #expect(first.generation(of: last) != unreserved)
         try first.reserve()
-        let next = try #require(first.next { _ in })
+        let next = try #require(first.next {})
         #expect(next > last)
         #expect(first.generation(of: next) != unreserved)
         #expect(first.generation(of: last) == first.generation(of: next))
         let second = try disk.open()
         try second.reserve()
-        #expect(try #require(second.next { _ in }) > next)
+        #expect(try #require(second.next {}) > next)
         #expect(second.generation(of: next) == first.generation(of: next))
     }
 

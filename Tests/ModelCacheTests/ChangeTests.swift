@@ -12,7 +12,7 @@ private struct Refused: Error {}
     func threeChangesInFlightFailAndEndByThemselves(order: Int) async throws {
         let stage = try Stage()
         var models = try await stage.open()
-        try await models.save(Article(id: 1, title: "base", author: Link(1), topic: "base"))
+        try await models.save(Article(id: 1, title: "base", author: ModelLink(1), topic: "base"))
         let gates = (0..<3).map { _ in Gate() }
         let cache = models
         let changes = [
@@ -25,7 +25,7 @@ private struct Refused: Error {}
             },
             Task {
                 try await cache.change {
-                    $0.update(Article.self, id: 1) { $0.author = Link(2) }
+                    $0.update(Article.self, id: 1) { $0.author = ModelLink(2) }
                 } sending: {
                     await gates[1].pass()
                     throw Refused()
@@ -42,7 +42,7 @@ private struct Refused: Error {}
         for gate in gates { await gate.reached() }
         #expect(
             try await models.stored(Article.self, id: 1)?.value
-                == Article(id: 1, title: "a", author: Link(2), topic: "c")
+                == Article(id: 1, title: "a", author: ModelLink(2), topic: "c")
         )
         #expect(try await models.stored(Article.self, id: 1)?.isChanging == true)
         // The order in which they end.
@@ -53,7 +53,7 @@ private struct Refused: Error {}
             gates[place].open()
             _ = await changes[place].result
         }
-        let expected = Article(id: 1, title: "a", author: Link(1), topic: "c")
+        let expected = Article(id: 1, title: "a", author: ModelLink(1), topic: "c")
         #expect(try await models.stored(Article.self, id: 1)?.value == expected)
         #expect(try await models.stored(Article.self, id: 1)?.isChanging == false)
         try await models.close()
@@ -99,7 +99,7 @@ private struct Refused: Error {}
         let models = try await stage.open()
         let feed = Feed(topic: "swift")
         _ = try await models.fetch(feed)
-        let new = Article(id: 2, title: "new", author: Link(7))
+        let new = Article(id: 2, title: "new", author: ModelLink(7))
         do {
             try await models.change { draft in
                 draft.insert(new, into: feed, at: .start)
@@ -154,7 +154,7 @@ private struct Refused: Error {}
         let stage = try Stage()
         let models = try await stage.open()
         // Its tag is too long.
-        let refused = Article(id: 1, title: "t", author: Link(7), topic: String(repeating: "t", count: 257))
+        let refused = Article(id: 1, title: "t", author: ModelLink(7), topic: String(repeating: "t", count: 257))
         await expect(.storage) {
             try await models.change {
                 $0.save(refused)
@@ -179,7 +179,7 @@ private struct Refused: Error {}
             } sending: {
             } then: { draft, _ in
                 // Its identity is no key.
-                draft.save(Comment(id: "", text: "t", author: Link(1)))
+                draft.save(Comment(id: "", text: "t", author: ModelLink(1)))
             }
         }
         for _ in 0..<2 {
@@ -192,7 +192,7 @@ private struct Refused: Error {}
         await expect(.storage) {
             try await models.change {
                 $0.update(User.self, id: 1) { $0.name = "newer" }
-                $0.save(Comment(id: "", text: "t", author: Link(1)))
+                $0.save(Comment(id: "", text: "t", author: ModelLink(1)))
             }
         }
         #expect(try await models.stored(User.self, id: 1)?.value.name == "new")

@@ -66,8 +66,8 @@ private struct Share: CachedModel {
         let report: @Sendable (ModelCacheError) -> Void = { failures.add($0) }
         let cache =
             inMemory
-            ? try await ModelCache.inMemory(types: types, transport: nil, onFailure: report)
-            : try await ModelCache(
+            ? try await Models.inMemory(types: types, transport: nil, onFailure: report)
+            : try await Models(
                 account: "1",
                 types: types,
                 directory: directory.url,

@@ -7,7 +7,7 @@ import Testing
         let server = StubTransport()
         server.answerUser(1, "Ada")
         server.hold("/users/1")
-        let models = try await ModelCache.inMemory(types: [User.self], transport: server)
+        let models = try await Models.inMemory(types: [User.self], transport: server)
         let load = Task { try await models.fetch(User.self, id: 1) }
         await server.requested(1)
         if erases { try await models.erase() } else { try await models.close() }

@@ -21,7 +21,7 @@ import Testing
         #expect(try await models.stored(Article.self, ids: [6, 7]).isEmpty)
         #expect(try await models.stored(User.self, id: 1) == nil)
         // A stored one is shown in its place, as for other errors.
-        try await models.save(Article(id: 6, title: "mine", author: Link(1)))
+        try await models.save(Article(id: 6, title: "mine", author: ModelLink(1)))
         stage.clock.advance(by: .seconds(120))
         #expect(try await models.fetch(Article.self, id: 6).title == "mine")
         await expect(.decodingFailed) { _ = try await models.fetch(Article.self, id: 6, .reload) }

@@ -110,7 +110,7 @@ import TypedCache
     }
 
     /// A cache with user 1 and a feed of one article, which were fresh an hour ago. No request has come since.
-    private func openWithStaleEntries(_ stage: borrowing Stage) async throws -> ModelCache {
+    private func openWithStaleEntries(_ stage: borrowing Stage) async throws -> Models {
         stage.server.answerUser(1, "a")
         stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
         let models = try await stage.open()
@@ -309,7 +309,7 @@ import TypedCache
             typealias Element = Article
             var listKey: String { "feed/swift" }
             func request(after cursor: PageCursor?) -> ModelRequest { .get("/articles", query: ["topic": "swift"]) }
-            func page(in body: ModelBody) throws -> Page<Article> {
+            func page(in body: ModelBody) throws -> ModelPage<Article> {
                 try body.page(items: "items", next: .optional("next"))
             }
         }

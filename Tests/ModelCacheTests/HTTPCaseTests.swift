@@ -13,7 +13,7 @@ import TypedCacheTesting
     @Test(arguments: HTTPCase.all) func theCacheKeepsTheRules(_ example: HTTPCase) async throws {
         let server = StubTransport()
         let clock = ManualClock(now: Date(timeIntervalSince1970: 1_780_000_000))
-        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
+        let cache = try await Models.inMemory(types: [Leaf.self], transport: server, clock: clock)
         var shown: String?
         for (number, step) in example.steps.enumerated() {
             clock.advance(by: .seconds(step.wait ?? 0))
@@ -84,7 +84,7 @@ import TypedCacheTesting
     private static func outcome(
         of step: HTTPCase.Step,
         text: String,
-        in cache: ModelCache,
+        in cache: Models,
         server: StubTransport,
         shown: inout String?
     ) async -> HTTPOutcome {

@@ -70,7 +70,7 @@ enum HTTPOutcome: String, Decodable, Sendable {
 /// A model that assumes no lifetime of its own, and is asked for with the headers of the task.
 struct Leaf: CachedModel {
     static let modelName = "leaf"
-    static let policy = ModelPolicy(fresh: .zero)
+    static let policy = ModelPolicy(freshness: .zero)
     @TaskLocal static var headers: ModelHeaders = [:]
 
     let id: String

@@ -68,8 +68,8 @@ import TypedCacheTesting
         _ = try await models.fetch(Feed(topic: "a"))
         await models.flush()
         stage.clock.advance(by: .seconds(61))
-        let articles = try await models.engine.table(Article.self).records.cache
-        let lists = try await models.engine.lists().records.cache
+        let articles = try await models.engine.tables.table(Article.self).records.cache
+        let lists = try await models.engine.tables.lists().records.cache
         let before = (articles.statistics.saves, lists.statistics.saves)
         // Nothing that could be decoded.
         stage.server.answer("/articles?topic=a", .json("no JSON"), status: 304, headers: headers)
@@ -103,7 +103,7 @@ import TypedCacheTesting
     @Test func anotherVariantIsNeverShownForWhatWasAsked() async throws {
         let server = StubTransport()
         let clock = ManualClock()
-        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
+        let cache = try await Models.inMemory(types: [Leaf.self], transport: server, clock: clock)
         let headers: ModelHeaders = [
             "Cache-Control": "max-age=60, stale-while-revalidate=600", "Vary": "Accept-Language", "ETag": "\"a\"",
         ]
@@ -247,7 +247,7 @@ import TypedCacheTesting
     @Test func anExpiresIsTheSameMomentForALaterNotModified() async throws {
         let server = StubTransport()
         let clock = ManualClock(now: Date(timeIntervalSince1970: 0))
-        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
+        let cache = try await Models.inMemory(types: [Leaf.self], transport: server, clock: clock)
         let headers: ModelHeaders = [
             "Expires": "Thu, 01 Jan 1970 00:01:00 GMT", "Date": "Thu, 01 Jan 1970 00:00:00 GMT", "ETag": "\"a\"",
         ]
@@ -266,7 +266,7 @@ import TypedCacheTesting
         let clock = ManualClock()
         let directory = try TemporaryDirectory()
         server.answer("/leaf", .json(#"{"id": "1", "text": "a", "more": "m"}"#), headers: ["ETag": "\"a\""])
-        let former = try await ModelCache(
+        let former = try await Models(
             account: "1",
             types: [Leaf.self],
             directory: directory.url,
@@ -275,7 +275,7 @@ import TypedCacheTesting
         )
         _ = try await former.fetch(Leaf.self, id: "1")
         try await former.close()
-        let models = try await ModelCache(
+        let models = try await Models(
             account: "1",
             types: [LaterLeaf.self],
             directory: directory.url,
@@ -306,7 +306,7 @@ import TypedCacheTesting
     @Test func aRequestWithAConditionOfItsOwnGetsNoOther() async throws {
         let server = StubTransport()
         let clock = ManualClock()
-        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server, clock: clock)
+        let cache = try await Models.inMemory(types: [Leaf.self], transport: server, clock: clock)
         server.answer("/leaf", .json(#"{"id": "1", "text": "a"}"#), headers: ["ETag": "\"a\""])
         _ = try await cache.fetch(Leaf.self, id: "1")
         server.answer("/leaf", .empty, status: 304)
@@ -320,7 +320,7 @@ import TypedCacheTesting
 
     @Test func aRequestThatForbidsItKeepsNothing() async throws {
         let server = StubTransport()
-        let cache = try await ModelCache.inMemory(types: [Leaf.self], transport: server)
+        let cache = try await Models.inMemory(types: [Leaf.self], transport: server)
         server.answer("/leaf", .json(#"{"id": "1", "text": "a"}"#), headers: ["Cache-Control": "max-age=60"])
         _ = try await Leaf.$headers.withValue(["Cache-Control": "no-store"]) {
             try await cache.fetch(Leaf.self, id: "1")
@@ -333,7 +333,7 @@ import TypedCacheTesting
 private struct LaterLeaf: CachedModel {
     static let modelName = "leaf"
     static let schemaVersion = 2
-    static let policy = ModelPolicy(fresh: .zero)
+    static let policy = ModelPolicy(freshness: .zero)
 
     let id: String
     var text: String

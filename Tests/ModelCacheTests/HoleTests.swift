@@ -32,7 +32,9 @@ private struct LaterNote: CachedModel {
 private struct Notes<Element: CachedModel>: ModelList {
     var listKey: String { "notes" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/notes", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Element> { try body.page(items: "items", next: .optional("next")) }
+    func page(in body: ModelBody) throws -> ModelPage<Element> {
+        try body.page(items: "items", next: .optional("next"))
+    }
 }
 
 private struct Users: ModelList {
@@ -45,7 +47,7 @@ private struct Users: ModelList {
 private enum Fetch: CaseIterable {
     case automatic, whileRevalidating, reload, live
 
-    @MainActor func callAsFunction(_ feed: Feed, in models: ModelCache) async throws {
+    @MainActor func callAsFunction(_ feed: Feed, in models: Models) async throws {
         switch self {
         case .automatic: _ = try await models.fetch(feed)
         case .whileRevalidating:
@@ -119,8 +121,8 @@ private enum Fetch: CaseIterable {
             headers: ["ETag": "\"l\"", "Cache-Control": control]
         )
         server.answer("/notes?after=3", try page([4, 5, 6], next: nil))
-        func open(_ type: any CachedModel.Type) async throws -> ModelCache {
-            try await ModelCache(account: "a", types: [type], directory: directory.url, transport: server)
+        func open(_ type: any CachedModel.Type) async throws -> Models {
+            try await Models(account: "a", types: [type], directory: directory.url, transport: server)
         }
         let old = try await open(Note.self)
         _ = try await old.fetch(Notes<Note>())
@@ -188,7 +190,7 @@ private enum Fetch: CaseIterable {
         try await models.remove(Article.self, id: 2)
         async let fetched = models.fetch(feed)
         await stage.server.requested(2)
-        try await models.save(Article(id: 2, title: "mine", author: Link(7)))
+        try await models.save(Article(id: 2, title: "mine", author: ModelLink(7)))
         stage.server.release("/articles/2")
         #expect(try await fetched.elements.map(\.id) == [3, 2, 1])
     }
@@ -202,7 +204,7 @@ private enum Fetch: CaseIterable {
         stage.server.answer("/articles/2", .empty, status: 404)
         stage.server.hold("/articles/2")
         let models = try await stage.open()
-        let turns = models.engine.turns
+        let turns = models.engine.tables.turns
         _ = try await models.fetch(feed)
         try await models.remove(Article.self, id: 2)
         async let fetched = models.fetch(feed)
@@ -215,7 +217,7 @@ private enum Fetch: CaseIterable {
         try await wait(until: turns.waitingCount == 1)
         async let secondTurn: Void = turns.run { await second.pass() }
         try await wait(until: turns.waitingCount == 2)
-        async let saved: Void = models.save(Article(id: 2, title: "mine", author: Link(7)))
+        async let saved: Void = models.save(Article(id: 2, title: "mine", author: ModelLink(7)))
         try await wait(until: turns.waitingCount == 3)
         first.open()
         await second.reached()

@@ -9,7 +9,7 @@ import Testing
     private let feed = Feed(topic: "swift")
     private static let posted = Data(#"{"id": 9, "title": "new", "author": 7}"#.utf8)
 
-    private func open(_ stage: borrowing Stage) async throws -> ModelCache {
+    private func open(_ stage: borrowing Stage) async throws -> Models {
         stage.server.answerFeed("swift", [3])
         let models = try await stage.open()
         _ = try await models.fetch(feed)
@@ -17,9 +17,9 @@ import Testing
     }
 
     /// Posts an article; while that is under way, `body` runs.
-    private func post(_ models: ModelCache, during body: () async throws -> Void) async throws {
+    private func post(_ models: Models, during body: () async throws -> Void) async throws {
         try await models.change {
-            $0.insert(Article(id: -1, title: "new", author: Link(7)), into: feed, at: .start)
+            $0.insert(Article(id: -1, title: "new", author: ModelLink(7)), into: feed, at: .start)
         } sending: {
             try await body()
             return Self.posted
@@ -85,7 +85,9 @@ import Testing
         gate.open()
         do { try await edit } catch is Refused {}
         let stored = try #require(try await models.stored(Article.self, id: 9))
-        #expect(stored.value == Article(id: 9, title: fails ? "new" : "edited", author: Link(7), topic: "swift"))
+        #expect(
+            stored.value == Article(id: 9, title: fails ? "new" : "edited", author: ModelLink(7), topic: "swift")
+        )
         #expect(!stored.isChanging)
     }
 
@@ -110,7 +112,7 @@ import Testing
         for fails in [true, false] {
             do {
                 try await models.change {
-                    $0.save(Article(id: 5, title: "new", author: Link(7)))
+                    $0.save(Article(id: 5, title: "new", author: ModelLink(7)))
                 } sending: {
                     try await models.change {
                         $0.update(Article.self, id: 5) { $0.title = "edited" }

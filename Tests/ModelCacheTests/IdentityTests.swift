@@ -35,7 +35,7 @@ import TypedCache
         let comment = try await models.fetch(Comment.self, id: "c")
         let feed = try await models.fetch(Feed(topic: "swift"))
         let links = [article.author, comment.author] + feed.elements.map(\.author)
-        #expect(Set(links) == [Link(7)])
+        #expect(Set(links) == [ModelLink(7)])
 
         let updates = models.updates(of: User.self, id: 7).makeAsyncIterator()
         #expect(await updates.next(isolation: #isolation)??.value.name == "a")
@@ -69,7 +69,7 @@ import TypedCache
         stage.server.answer("/articles?topic=swift", .json(body))
         let models = try await stage.open()
         let feed = try await models.fetch(Feed(topic: "swift"))
-        #expect(feed.elements.map(\.author) == [Link(7), Link(7), Link(8)])
+        #expect(feed.elements.map(\.author) == [ModelLink(7), ModelLink(7), ModelLink(8)])
         #expect(feed.hasMore)
         #expect(try await models.stored(User.self, ids: [7, 8]).mapValues(\.value.name) == [7: "a", 8: "b"])
     }
@@ -101,7 +101,7 @@ import TypedCache
             "/users",
             .json(#"[{"id": 2, "name": "b", "bio": "x"}, {"id": 3, "name": "c", "bio": "x"}]"#)
         )
-        let links = [3, 1, 2, 3, 9].map { Link<User>($0) }
+        let links = [3, 1, 2, 3, 9].map { ModelLink<User>($0) }
         let found = try await models.fetch(links)
         #expect(found.mapValues(\.name) == [1: "a", 2: "b", 3: "c"])
         #expect(stage.server.requests.map(\.query.first?.value) == ["3,2,9"])
@@ -129,9 +129,9 @@ import TypedCache
             static func request(for id: Int) -> ModelRequest { .get("/") }
         }
         await expect(.invalidModel) {
-            _ = try await ModelCache.inMemory(types: [User.self, Twin.self], transport: nil)
+            _ = try await Models.inMemory(types: [User.self, Twin.self], transport: nil)
         }
-        await expect(.invalidModel) { _ = try await ModelCache.inMemory(types: [Bad.self], transport: nil) }
+        await expect(.invalidModel) { _ = try await Models.inMemory(types: [Bad.self], transport: nil) }
         await expect(.invalidAccount) { _ = try await stage.open(account: "") }
     }
 
@@ -144,7 +144,7 @@ import TypedCache
         #expect(one == other && !one.utf8.elementsEqual(other.utf8))
         for (saved, read) in [(one, other), (other, one)] {
             let models = try await stage.open()
-            try await models.save(Comment(id: saved, text: saved, author: Link(1)))
+            try await models.save(Comment(id: saved, text: saved, author: ModelLink(1)))
             // From memory, from disk, and by a later launch.
             #expect(try await models.stored(Comment.self, id: read)?.value.id == saved)
             models.trimMemory(toCount: 0)
@@ -167,7 +167,7 @@ import TypedCache
         }
         let stage = try Stage()
         let models = try await stage.open()
-        let comments = ["e\u{301}", "x", "\u{E9}"].map { Comment(id: $0, text: $0, author: Link(1)) }
+        let comments = ["e\u{301}", "x", "\u{E9}"].map { Comment(id: $0, text: $0, author: ModelLink(1)) }
         stage.server.answer("/thread", try .json(comments))
         let list = try await models.fetch(Thread())
         #expect(list.elements.map(\.id) == ["\u{E9}", "x"])

@@ -51,7 +51,7 @@ import Testing
         let stage = try Stage()
         let models = try await stage.open()
         let feed = Feed(topic: "swift")
-        try await models.save(Article(id: 1, title: "stored", author: Link(7), topic: "tag"))
+        try await models.save(Article(id: 1, title: "stored", author: ModelLink(7), topic: "tag"))
         func answer(_ title: String) {
             let article = "{\"id\": 1, \"title\": \"\(title)\", \"author\": 7, \"topic\": \"tag\"}"
             stage.server.answer("/articles/1", .json(article))

@@ -259,7 +259,7 @@ private struct Reply: CachedModel {
     // The name is no empty string, so it is a key.
     static let count = CodingUserInfoKey(rawValue: "count").unsafelyUnwrapped
     let id: Int
-    var parent: Link<Reply>?
+    var parent: ModelLink<Reply>?
 
     static func request(for id: Int) -> ModelRequest { .get("/replies/\(id)") }
 
@@ -269,7 +269,7 @@ private struct Reply: CachedModel {
         try (decoder.userInfo[Self.count] as? Count)?.add()
         let container = try decoder.container(keyedBy: CodingKeys.self)
         id = try container.decode(Int.self, forKey: .id)
-        parent = try container.decodeIfPresent(Link<Reply>.self, forKey: .parent)
+        parent = try container.decodeIfPresent(ModelLink<Reply>.self, forKey: .parent)
     }
 }
 

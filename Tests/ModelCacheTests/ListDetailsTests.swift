@@ -13,7 +13,7 @@ private struct Search: ModelList {
     typealias Element = Article
     var listKey: String { "search" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/search", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> ModelPage<Article> { try body.page(items: "items", next: "next") }
     func details(in body: ModelBody) throws -> Details {
         Details(
             total: try body.decode(Int.self, at: "meta", "total"),
@@ -27,7 +27,7 @@ private struct PlainSearch: ModelList {
     typealias Element = Article
     var listKey: String { "search" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/search") }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> ModelPage<Article> { try body.page(items: "items", next: "next") }
 }
 
 /// What answers say of whole lists.

@@ -15,7 +15,7 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
 @Suite struct ListTests {
     let feed = Feed(topic: "swift")
 
-    private func ids(_ models: ModelCache) async throws -> [Int]? {
+    private func ids(_ models: Models) async throws -> [Int]? {
         try await models.stored(feed)?.elements.map(\.id)
     }
 
@@ -164,7 +164,7 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
             #expect(try await models.stored(Article.self, ids: ids).count == 39)
         }
         models.trimMemory(toCount: 0)
-        try await models.save(Article(id: 5, title: "new", author: Link(7)))
+        try await models.save(Article(id: 5, title: "new", author: ModelLink(7)))
         #expect(try await models.stored(feed)?.elements.first { $0.id == 5 }?.title == "new")
         models.trimMemory(toCount: 0)
         try await models.change {
@@ -188,7 +188,7 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         stage.server.answer("/articles?topic=swift", page([3, 2, 1], next: "1"))
         var models = try await stage.open()
         _ = try await models.fetch(feed)
-        let new = Article(id: 9, title: "new", author: Link(7))
+        let new = Article(id: 9, title: "new", author: ModelLink(7))
         let other = Feed(topic: "absent")
         try await models.change { draft in
             draft.insert(new, into: feed, at: .before(2))
@@ -215,9 +215,9 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
             func request(after cursor: PageCursor?) -> ModelRequest {
                 .get("/numbered", query: ["offset": cursor?.text])
             }
-            func page(in body: ModelBody) throws -> Page<Article> {
+            func page(in body: ModelBody) throws -> ModelPage<Article> {
                 let elements: [Article] = try body.models(Article.self)
-                return Page(elements, next: .offset((body.cursor?.offset ?? 0) + elements.count))
+                return ModelPage(elements, next: .offset((body.cursor?.offset ?? 0) + elements.count))
             }
         }
         let stage = try Stage()
@@ -229,7 +229,7 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         let models = try await stage.open()
         _ = try await models.fetch(Numbered())
         try await models.change { draft in
-            draft.insert(Article(id: 9, title: "new", author: Link(7)), into: Numbered(), at: .start)
+            draft.insert(Article(id: 9, title: "new", author: ModelLink(7)), into: Numbered(), at: .start)
         }
         #expect(try await models.fetchMore(of: Numbered()).elements.map(\.id) == [9, 1, 2, 3])
     }
@@ -239,10 +239,10 @@ private func page(_ ids: [Int], next: String? = nil) -> StubTransport.Body {
         typealias Element = Article
         var listKey: String { "three" }
         func request(after cursor: PageCursor?) -> ModelRequest { .get("/three", query: ["offset": cursor?.text]) }
-        func page(in body: ModelBody) throws -> Page<Article> {
+        func page(in body: ModelBody) throws -> ModelPage<Article> {
             let elements = try body.models(Article.self)
             let count = (body.cursor?.offset ?? 0) + elements.count
-            return Page(elements, next: elements.count < 3 ? nil : .offset(count))
+            return ModelPage(elements, next: elements.count < 3 ? nil : .offset(count))
         }
     }
 

@@ -8,8 +8,8 @@ import Testing
 @testable import ModelCache
 
 @MainActor @Suite(.timeLimit(.minutes(40 * slowness))) struct LiveTests {
-    private func memory(_ server: StubTransport) async throws -> ModelCache {
-        try await ModelCache.inMemory(types: [User.self, Article.self, Comment.self], transport: server)
+    private func memory(_ server: StubTransport) async throws -> Models {
+        try await Models.inMemory(types: [User.self, Article.self, Comment.self], transport: server)
     }
 
     @Test func aLiveModelShowsWhatIsStoredAndAsksNoServer() async throws {
@@ -21,7 +21,7 @@ import Testing
         #expect(live.snapshot?.freshness.isFresh == true)
         try await models.save(User(id: 1, name: "Grace", bio: "b"))
         try await wait(until: live.value?.name == "Grace")
-        let absent = models.live(Link<User>(2))
+        let absent = models.live(ModelLink<User>(2))
         try await wait(until: !absent.isLoading)
         #expect(absent.value == nil && absent.error == nil)
         #expect(server.requests.isEmpty)
@@ -185,11 +185,11 @@ import Testing
             gone = live
             goneList = list
             try await wait(until: live.value != nil && !list.isLoading)
-            #expect(models.engine.bus.observedCount == 2)
+            #expect(models.engine.tables.bus.observedCount == 2)
         }
         #expect(gone == nil)
         #expect(goneList == nil)
-        try await wait(until: models.engine.bus.observedCount == 0)
+        try await wait(until: models.engine.tables.bus.observedCount == 0)
     }
 
     @Test func aClosedCacheLeavesTheLastSnapshotAnErasedOneNone() async throws {

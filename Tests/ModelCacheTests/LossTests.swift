@@ -1,6 +1,7 @@
 import Foundation
 import ModelCache
 import ModelCacheTesting
+import TestSupport
 import Testing
 import TypedCache
 import TypedCacheTesting
@@ -14,7 +15,7 @@ private protocol Kept: CachedModel where ID == Int {
 private struct Crowded: Kept {
     static let modelName = "crowded"
     static let policy = ModelPolicy(
-        fresh: .seconds(3_600),
+        freshness: .seconds(3_600),
         memory: MemorySettings(byteLimit: .kibibytes(4)),
         disk: .kibibytes(16)
     )
@@ -26,7 +27,7 @@ private struct Crowded: Kept {
 /// Is kept for a minute.
 private struct Brief: Kept {
     static let modelName = "brief"
-    static let policy = ModelPolicy(fresh: .seconds(3_600), keep: .after(.seconds(60)))
+    static let policy = ModelPolicy(freshness: .seconds(3_600), expiration: .after(.seconds(60)))
     let id: Int
     var text: String
     static func request(for id: Int) -> ModelRequest { .get("/items", id) }
@@ -37,19 +38,29 @@ private struct Items<Element: Kept>: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/items") }
 }
 
+/// One list that is asked for in several ways.
+private struct Moved: ModelList {
+    typealias Element = Brief
+    let path: String
+    var listKey = "moved"
+    func request(after cursor: PageCursor?) -> ModelRequest { .get(path) }
+    func page(in body: ModelBody) throws -> ModelPage<Brief> { try body.page(items: "items") }
+    func details(in body: ModelBody) throws -> String { try body.decode(String.self, at: "words") }
+}
+
 /// Answers that were asked for before a model's last write, where the model is not stored any longer.
 @Suite struct LossTests {
     /// A list of one old model is asked for; the model is changed and lost; then the answer comes.
     private func lose<Model: Kept>(
         _ type: Model.Type,
         inMemory: Bool = false,
-        by loss: (ModelCache, ManualClock) async throws -> Void
+        by loss: (Models, ManualClock) async throws -> Void
     ) async throws {
         let (server, clock, directory) = (StubTransport(), ManualClock(), try TemporaryDirectory())
         let models =
             inMemory
-            ? try await ModelCache.inMemory(types: [type], transport: server, clock: clock)
-            : try await ModelCache(
+            ? try await Models.inMemory(types: [type], transport: server, clock: clock)
+            : try await Models(
                 account: "1",
                 types: [type],
                 directory: directory.url,
@@ -96,7 +107,7 @@ private struct Items<Element: Kept>: ModelList {
     /// Other models that such an answer brings are stored as always, by its one request.
     @Test func evictionsKeepNoOtherModelBack() async throws {
         let (server, directory) = (StubTransport(), try TemporaryDirectory())
-        let models = try await ModelCache(
+        let models = try await Models(
             account: "1",
             types: [Crowded.self],
             directory: directory.url,
@@ -116,5 +127,55 @@ private struct Items<Element: Kept>: ModelList {
         #expect(try await list.elements.map(\.text) == ["a", "b"])
         #expect(server.requests.count == 1)
         try await models.close()
+    }
+
+    /// The lists of an account in memory alone have 8 MiB.
+    @Test func anEvictedListDoesNotComeBackOlder() async throws {
+        let server = StubTransport()
+        let models = try await Models.inMemory(types: [Brief.self], transport: server)
+        func answer(_ path: String, _ ids: [Int], words: String = "") {
+            let items = ids.map { "{\"id\": \($0), \"text\": \"t\"}" }.joined(separator: ",")
+            server.answer(path, .json("{\"items\": [\(items)], \"words\": \"\(words)\"}"))
+        }
+        answer("/old", [1, 2])
+        answer("/new", [2])
+        server.hold("/old")
+        async let early = models.fetch(Moved(path: "/old"))
+        await server.requested(1)
+        _ = try await models.fetch(Moved(path: "/new"))
+        var generator = SystemRandomNumberGenerator()
+        for number in 0..<30 {
+            answer("/\(number)", [], words: (0..<60_000).map { _ in String(generator.next()) }.joined())
+            _ = try await models.fetch(Moved(path: "/\(number)", listKey: "\(number)"))
+        }
+        try #require(try await models.stored(Moved(path: "/new")) == nil, "the list was not evicted")
+        answer("/old", [2])
+        server.release("/old")
+        #expect(try await early.elements.map(\.id) == [2])
+        #expect(try await models.stored(Moved(path: "/new"))?.elements.map(\.id) == [2])
+    }
+
+    @Test(arguments: [false, true]) func anObserverShowsThatAModelIsEvicted(inMemory: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let types: [any CachedModel.Type] = [Crowded.self]
+        let models =
+            inMemory
+            ? try await Models.inMemory(types: types, transport: nil)
+            : try await Models(account: "1", types: types, directory: directory.url, transport: nil)
+        try await models.save(Crowded(id: 0, text: "first"))
+        let shown = Recorder<String?>()
+        let observer = Task {
+            for await snapshot in models.updates(of: Crowded.self, id: 0) { shown.add(snapshot?.value.text) }
+        }
+        try await wait(until: shown.all.last == "first")
+        var generator = SystemRandomNumberGenerator()
+        for id in 1...100 {
+            let text = (0..<40).map { _ in String(generator.next()) }.joined()
+            try await models.save(Crowded(id: id, text: text))
+        }
+        try #require(try await models.stored(Crowded.self, id: 0) == nil, "the model was not evicted")
+        try await wait(until: shown.all.last == .some(nil))
+        try await models.close()
+        await observer.value
     }
 }

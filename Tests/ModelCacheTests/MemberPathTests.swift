@@ -48,17 +48,17 @@ private struct Readers: ModelList {
     var listKey: String { "readers" }
 
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/readers", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Reader> { try body.page(items: items, next: next) }
+    func page(in body: ModelBody) throws -> ModelPage<Reader> { try body.page(items: items, next: next) }
 }
 
 /// Where values are in an answer.
 @Suite struct MemberPathTests {
-    private func readers(_ names: Names, first: String, second: String) async throws -> ModelCache {
+    private func readers(_ names: Names, first: String, second: String) async throws -> Models {
         let server = StubTransport()
         let reader = { (id: Int) in "{\"id\": \(id), \"\(names.firstName)\": \"n\"}" }
         server.answer("/readers", .json(first.replacing("READER", with: reader(1))))
         server.answer("/readers?after=x", .json(second.replacing("READER", with: reader(2))))
-        return try await ModelCache.inMemory(types: [Reader.self], transport: server, decoder: names.decoder)
+        return try await Models.inMemory(types: [Reader.self], transport: server, decoder: names.decoder)
     }
 
     @Test(arguments: Names.allCases) private func namesAreAsTheServerWritesThem(names: Names) async throws {
@@ -117,9 +117,9 @@ private struct Readers: ModelList {
     @Test func elementsMayBeAbsentWhereThatIsSaid() throws {
         for text in [#"{"next": null}"#, #"{"items": null, "next": null}"#] {
             let body = ModelBody(Data(text.utf8))
-            let page: Page<Reader> = try body.page(items: .optional("items"), next: "next")
+            let page: ModelPage<Reader> = try body.page(items: .optional("items"), next: "next")
             #expect(page.elements.isEmpty)
-            #expect(throws: DecodingError.self) { let _: Page<Reader> = try body.page(items: "items") }
+            #expect(throws: DecodingError.self) { let _: ModelPage<Reader> = try body.page(items: "items") }
         }
     }
 

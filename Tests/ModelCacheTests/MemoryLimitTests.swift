@@ -89,7 +89,7 @@ private final class Ended: Sendable {
         let server = StubTransport()
         for list in Self.lists { list.answer(to: server, version: 1) }
         do {
-            let models = try await ModelCache(
+            let models = try await Models(
                 account: "42",
                 types: [Record.self],
                 directory: directory.url,
@@ -107,7 +107,7 @@ private final class Ended: Sendable {
     }
 
     /// Merges all lists, in memory and on disk.
-    private func fill(_ models: ModelCache) async throws {
+    private func fill(_ models: Models) async throws {
         for list in Self.lists {
             #expect(try await models.fetch(list).elements.count == Records.length)
             await models.flush()
@@ -117,7 +117,7 @@ private final class Ended: Sendable {
     }
 
     /// Observers of all kinds see the first version of all models, and end.
-    private func observe(_ models: ModelCache, _ server: StubTransport) async throws {
+    private func observe(_ models: Models, _ server: StubTransport) async throws {
         let seen = Seen()
         let looping = Self.lists.map { list in
             Task {

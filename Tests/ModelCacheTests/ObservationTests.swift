@@ -29,13 +29,13 @@ import TypedCache
         await models.settle()
         #expect(stage.server.requests.count == 2)
         // Nothing more comes: the next snapshot is that of the next change.
-        try await models.save(Article(id: 1, title: "last", author: Link(7)))
+        try await models.save(Article(id: 1, title: "last", author: ModelLink(7)))
         #expect(await one.next(isolation: #isolation)??.elements.map(\.title) == ["last"])
         #expect(await other.next(isolation: #isolation)??.elements.map(\.title) == ["last"])
     }
 
     @Test func manyChangesAreOneSnapshotAndAnEqualValueIsNone() async throws {
-        let models = try await ModelCache.inMemory(types: [User.self], transport: nil)
+        let models = try await Models.inMemory(types: [User.self], transport: nil)
         try await models.save(User(id: 1, name: "0", bio: "b"))
         let updates = models.updates(of: User.self, id: 1).makeAsyncIterator()
         #expect(await updates.next(isolation: #isolation)??.value.name == "0")
@@ -48,7 +48,7 @@ import TypedCache
     }
 
     @Test func severalModelsAreObservedTogether() async throws {
-        let models = try await ModelCache.inMemory(types: [User.self], transport: nil)
+        let models = try await Models.inMemory(types: [User.self], transport: nil)
         let updates = models.updates(of: User.self, ids: [1, 2]).makeAsyncIterator()
         #expect(await updates.next(isolation: #isolation)?.isEmpty == true)
         try await models.save([
@@ -60,7 +60,7 @@ import TypedCache
     }
 
     @Test func anObserverThatIsCancelledOrDroppedLeavesNothingBehind() async throws {
-        let models = try await ModelCache.inMemory(types: [User.self], transport: nil)
+        let models = try await Models.inMemory(types: [User.self], transport: nil)
         try await models.save(User(id: 1, name: "a", bio: "b"))
         let task = Task {
             var count = 0

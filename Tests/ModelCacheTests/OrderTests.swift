@@ -24,11 +24,11 @@ private final class EndlessServer: ModelTransport {
 private final class OvertakingServer: ModelTransport {
     let requestCount = Atomic(0)
     private let isRemoving: Bool
-    private let models = Mutex<ModelCache?>(nil)
+    private let models = Mutex<Models?>(nil)
 
     init(isRemoving: Bool = false) { self.isRemoving = isRemoving }
 
-    func overtake(in cache: ModelCache?) { models.withLock { $0 = cache } }
+    func overtake(in cache: Models?) { models.withLock { $0 = cache } }
 
     func send(_ request: ModelRequest) async throws -> ModelResponse {
         let count = requestCount.add(1, ordering: .relaxed).newValue
@@ -75,7 +75,7 @@ private final class OvertakingServer: ModelTransport {
 
     @Test(.timeLimit(.minutes(10 * slowness))) func theRequestThatNoTaskWaitsForIsCancelled() async throws {
         let server = EndlessServer()
-        let models = try await ModelCache.inMemory(types: [User.self], transport: server)
+        let models = try await Models.inMemory(types: [User.self], transport: server)
         let tasks = (0..<10).map { _ in Task { try await models.fetch(User.self, id: 1) } }
         try await wait(until: server.requestCount.load(ordering: .relaxed) != 0)
         for task in tasks { task.cancel() }
@@ -142,7 +142,7 @@ private final class OvertakingServer: ModelTransport {
         async let reloaded = models.fetch(feed, .reload)
         await stage.server.requested(1)
         try await models.change {
-            $0.insert(Article(id: 2, title: "mine", author: Link(7)), into: feed, at: .start)
+            $0.insert(Article(id: 2, title: "mine", author: ModelLink(7)), into: feed, at: .start)
         }
         stage.server.release("/articles?topic=swift")
         _ = try await reloaded
@@ -177,7 +177,8 @@ private final class OvertakingServer: ModelTransport {
         let feed = Feed(topic: "swift")
         _ = try await models.fetch(feed)
         try await models.save([
-            Article(id: 2, title: "t", author: Link(7), topic: "go"), Article(id: 3, title: "t", author: Link(7)),
+            Article(id: 2, title: "t", author: ModelLink(7), topic: "go"),
+            Article(id: 3, title: "t", author: ModelLink(7)),
         ])
         switch scope {
         case "model": try await models.invalidate(.model(Article.self, id: 3))
@@ -271,7 +272,7 @@ private final class OvertakingServer: ModelTransport {
 
     @Test(arguments: [[1], [1, 2]]) func aFetchThatPartsAlwaysOvertakeEnds(ids: [Int]) async throws {
         let server = OvertakingServer()
-        let models = try await ModelCache.inMemory(types: [User.self], transport: server)
+        let models = try await Models.inMemory(types: [User.self], transport: server)
         server.overtake(in: models)
         defer { server.overtake(in: nil) }
         // The answer to the last request is given, and the later part stays.
@@ -390,7 +391,7 @@ private final class OvertakingServer: ModelTransport {
     /// It is returned, and not kept.
     @Test(arguments: [[1], [1, 2]]) func aFetchWhoseModelIsRemovedAgainAndAgainEnds(ids: [Int]) async throws {
         let server = OvertakingServer(isRemoving: true)
-        let models = try await ModelCache.inMemory(types: [User.self], transport: server)
+        let models = try await Models.inMemory(types: [User.self], transport: server)
         server.overtake(in: models)
         defer { server.overtake(in: nil) }
         #expect(try await models.fetch(User.self, ids: ids) == [1: User(id: 1, name: "whole", bio: "b")])
@@ -404,7 +405,7 @@ private final class OvertakingServer: ModelTransport {
         let (models, feed) = (try await stage.openHoldingFeed([1, 2, 3]), Feed(topic: "swift"))
         async let fetched = models.fetch(feed)
         await stage.server.requested(1)
-        let added = Article(id: 9, title: "nine", author: Link(7))
+        let added = Article(id: 9, title: "nine", author: ModelLink(7))
         try await models.change {
             $0.insert(added, into: feed, at: .start)
         } sending: {
@@ -510,7 +511,7 @@ private final class OvertakingServer: ModelTransport {
         await stage.server.requested(1)
         try await models.change {
             $0.update(User.self, id: 1) { $0.name = "mine" }
-            $0.insert(Article(id: 9, title: "nine", author: Link(7)), into: feed, at: .start)
+            $0.insert(Article(id: 9, title: "nine", author: ModelLink(7)), into: feed, at: .start)
         } sending: {
             answer("mine", bio: "new", ids: [9, 5, 4, 1])
         }
@@ -538,10 +539,10 @@ private final class OvertakingServer: ModelTransport {
     @Test(.timeLimit(.minutes(5 * slowness)), arguments: [true, false], [true, false])
     func whatSeveralTasksHaveSavedIsOnDisk(isChange: Bool, isInMemory: Bool) async throws {
         let directory = try TemporaryDirectory()
-        func open() async throws -> ModelCache {
+        func open() async throws -> Models {
             isInMemory
                 ? try await .inMemory(types: [Counter.self], transport: nil)
-                : try await ModelCache(
+                : try await Models(
                     account: "a",
                     types: [Counter.self],
                     directory: directory.url,

@@ -48,12 +48,12 @@ private final class PageServer: ModelTransport {
 /// Puts an element into the list on each request for a page after the first one, 20 times.
 private final class BusyServer: ModelTransport {
     private let pages: PageServer
-    private let models = Mutex<ModelCache?>(nil)
+    private let models = Mutex<Models?>(nil)
     private let pushes = Mutex(0)
 
     init(_ pages: PageServer) { self.pages = pages }
 
-    func push(into cache: ModelCache?) { models.withLock { $0 = cache } }
+    func push(into cache: Models?) { models.withLock { $0 = cache } }
 
     func send(_ request: ModelRequest) async throws -> ModelResponse {
         let response = try await pages.send(request)
@@ -63,7 +63,7 @@ private final class BusyServer: ModelTransport {
             return pushes
         }
         if count > 20 { return response }
-        let article = Article(id: 100 + count, title: "t", author: Link(7))
+        let article = Article(id: 100 + count, title: "t", author: ModelLink(7))
         pages.change { $0.insert(article.id, at: 0) }
         try await models.change { $0.insert(article, into: Offsets(), at: .start) }
         return response
@@ -112,7 +112,9 @@ private struct Cursors: ModelList {
     typealias Element = Article
     var listKey: String { "cursors" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: .optional("next")) }
+    func page(in body: ModelBody) throws -> ModelPage<Article> {
+        try body.page(items: "items", next: .optional("next"))
+    }
 }
 
 /// The server's list, by offsets.
@@ -120,23 +122,23 @@ private struct Offsets: ModelList {
     typealias Element = Article
     var listKey: String { "offsets" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/", query: ["offset": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Article> {
-        let page: Page<Article> = try body.page(items: "items", next: .optional("next"))
+    func page(in body: ModelBody) throws -> ModelPage<Article> {
+        let page: ModelPage<Article> = try body.page(items: "items", next: .optional("next"))
         guard page.next != nil else { return page }
-        return Page(page.elements, next: .offset((body.cursor?.offset ?? 0) + page.elements.count))
+        return ModelPage(page.elements, next: .offset((body.cursor?.offset ?? 0) + page.elements.count))
     }
 }
 
 /// How pages become one list.
 @Suite struct PagingTests {
-    private func open(_ server: PageServer) async throws -> ModelCache {
-        try await ModelCache.inMemory(types: [Article.self], transport: server)
+    private func open(_ server: PageServer) async throws -> Models {
+        try await Models.inMemory(types: [Article.self], transport: server)
     }
 
-    private func article(_ id: Int) -> Article { Article(id: id, title: "t", author: Link(7)) }
+    private func article(_ id: Int) -> Article { Article(id: id, title: "t", author: ModelLink(7)) }
 
     /// Asks for pages until there are no more; once more from the start where the server does not take a cursor.
-    private func readToTheEnd<List: ModelList>(_ list: List, _ models: ModelCache) async throws -> [Int]
+    private func readToTheEnd<List: ModelList>(_ list: List, _ models: Models) async throws -> [Int]
     where List.Element == Article {
         for _ in 0..<100 {
             do {
@@ -234,8 +236,8 @@ private struct Offsets: ModelList {
             var offset: Int
             var listKey: String { "strange" }
             func request(after cursor: PageCursor?) -> ModelRequest { .get("/") }
-            func page(in body: ModelBody) throws -> Page<Article> {
-                Page(try body.decode([Article].self, at: "items"), next: .offset(offset))
+            func page(in body: ModelBody) throws -> ModelPage<Article> {
+                ModelPage(try body.decode([Article].self, at: "items"), next: .offset(offset))
             }
         }
         let models = try await open(PageServer(1...3))
@@ -267,7 +269,7 @@ private struct Offsets: ModelList {
     @Test func aPageIsAskedForThreeTimesAtMostBecauseOfChanges() async throws {
         let pages = PageServer(1...9)
         let server = BusyServer(pages)
-        let models = try await ModelCache.inMemory(types: [Article.self], transport: server)
+        let models = try await Models.inMemory(types: [Article.self], transport: server)
         _ = try await models.fetch(Offsets())
         server.push(into: models)
         let more = try await models.fetchMore(of: Offsets())
@@ -299,7 +301,7 @@ private struct Offsets: ModelList {
     {
         let server = PageServer(1...9)
         let removing = RemovingServer(server, id: 5)
-        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        let models = try await Models.inMemory(types: [Article.self], transport: removing)
         func more() async throws -> [Int] {
             isCounted
                 ? try await models.fetchMore(of: Offsets()).elements.map(\.id)
@@ -321,7 +323,7 @@ private struct Offsets: ModelList {
     @Test func aPageThatWasAskedForBeforeChangesOfItsListTakesNothingBack() async throws {
         let server = PageServer(1...9)
         let removing = RemovingServer(server, id: 5)
-        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        let models = try await Models.inMemory(types: [Article.self], transport: removing)
         _ = try await models.fetch(Cursors())
         removing.remove { [models] in
             try await models.change {
@@ -338,7 +340,7 @@ private struct Offsets: ModelList {
     @Test func noElementIsLostWhileOneBeforeItIsRemoved() async throws {
         let server = PageServer(1...9)
         let removing = RemovingServer(server, id: 2, isLate: true)
-        let models = try await ModelCache.inMemory(types: [Article.self], transport: removing)
+        let models = try await Models.inMemory(types: [Article.self], transport: removing)
         _ = try await models.fetch(Offsets())
         let (gate, changes) = (Gate(), Changes())
         removing.remove { [models] in
@@ -417,7 +419,7 @@ private struct Trial {
     struct Refused: Error {}
 
     let server: PageServer
-    let models: ModelCache
+    let models: Models
     /// Whether others add elements at the front, which the list does not hear of; otherwise its first page is loaded
     /// again.
     let areOthers: Bool
@@ -452,7 +454,7 @@ private struct Trial {
                 if let removed {
                     draft.remove(id: removed, from: Offsets())
                 } else {
-                    draft.insert(Article(id: new, title: "t", author: Link(7)), into: Offsets(), at: .start)
+                    draft.insert(Article(id: new, title: "t", author: ModelLink(7)), into: Offsets(), at: .start)
                 }
             } sending: {
                 try await step(depth: depth + 1)

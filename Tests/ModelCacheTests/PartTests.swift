@@ -33,8 +33,8 @@ private struct People: ModelList {
     let clock = ManualClock()
 
     /// A cache with person 1; a list has brought the name after the whole model.
-    private func open(whole headers: ModelHeaders) async throws -> ModelCache {
-        let models = try await ModelCache.inMemory(
+    private func open(whole headers: ModelHeaders) async throws -> Models {
+        let models = try await Models.inMemory(
             types: [Person.self],
             transport: server,
             clock: clock

@@ -23,7 +23,7 @@ private struct Member: CachedModel {
 private struct Team: CachedModel {
     static let modelName = "team"
     let id: Int
-    var lead: Link<Member>
+    var lead: ModelLink<Member>
     static func request(for id: Int) -> ModelRequest { .get("/teams", id) }
 }
 
@@ -39,11 +39,11 @@ private struct Members: ModelList {
     private let clock = ManualClock()
     private let day: ModelHeaders = ["Cache-Control": "max-age=86400", "ETag": "\"a\""]
 
-    private func open(_ directory: TemporaryDirectory? = nil) async throws -> ModelCache {
+    private func open(_ directory: TemporaryDirectory? = nil) async throws -> Models {
         guard let directory else {
-            return try await ModelCache.inMemory(types: [Member.self, Team.self], transport: server, clock: clock)
+            return try await Models.inMemory(types: [Member.self, Team.self], transport: server, clock: clock)
         }
-        return try await ModelCache(
+        return try await Models(
             account: "1",
             types: [Member.self, Team.self],
             directory: directory.url,

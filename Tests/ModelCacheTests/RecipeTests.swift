@@ -21,9 +21,9 @@ import TypedCacheTesting
     private func open(
         _ transport: (any ModelTransport)? = nil,
         convertsNames: Bool = false
-    ) async throws -> ModelCache {
+    ) async throws -> Models {
         let failures = failures
-        return try await ModelCache.inMemory(
+        return try await Models.inMemory(
             types: Self.types,
             transport: transport ?? server,
             onFailure: { failures.add($0) },
@@ -36,10 +36,10 @@ import TypedCacheTesting
     }
 
     /// Saves by one launch, and gives the cache of the next one.
-    private func reopened(_ body: (ModelCache) async throws -> Void) async throws -> ModelCache {
+    private func reopened(_ body: (Models) async throws -> Void) async throws -> Models {
         let failures = failures
         for launch in 1...2 {
-            let models = try await ModelCache(
+            let models = try await Models(
                 account: "1",
                 types: Self.types,
                 directory: directory.url,
@@ -127,7 +127,7 @@ import TypedCacheTesting
         )
         let models = try await reopened { _ = try await $0.fetch(Timeline()) }
         let posts = try #require(try await models.stored(Timeline())).elements
-        #expect(posts == [.photo(Link(1)), .product(Link(1))])
+        #expect(posts == [.photo(ModelLink(1)), .product(ModelLink(1))])
         #expect(try await models.stored(Photo.self, id: 1)?.value.caption == "c")
         #expect(try await models.stored(Product.self, id: 1)?.value.name == "n")
         #expect(failures.all.isEmpty)
@@ -142,7 +142,7 @@ import TypedCacheTesting
                 #"{"data": {"id": 1, "cover": 2}, "included": [{"id": 2, "caption": "c"}, {"id": 3, "caption": "d"}]}"#
             )
         )
-        #expect(try await models.fetch(Gallery.self, id: 1).cover == Link(2))
+        #expect(try await models.fetch(Gallery.self, id: 1).cover == ModelLink(2))
         #expect(try await models.stored(Photo.self, ids: [2, 3]).count == 2)
     }
 

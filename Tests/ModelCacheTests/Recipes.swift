@@ -14,10 +14,10 @@ struct Me: ModelList {
     typealias Element = Account
     var listKey: String { "me" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/me") }
-    func page(in body: ModelBody) throws -> Page<Account> { Page([try body.model(Account.self)]) }
+    func page(in body: ModelBody) throws -> ModelPage<Account> { ModelPage([try body.model(Account.self)]) }
 }
 
-func me(_ models: ModelCache) async throws -> Account? {
+func me(_ models: Models) async throws -> Account? {
     try await models.fetch(Me()).elements.first
 }
 
@@ -42,7 +42,7 @@ struct Products: ModelList {
     typealias Element = Product
     var listKey: String { "products" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/products", query: ["after": cursor?.text]) }
-    func page(in body: ModelBody) throws -> Page<Product> {
+    func page(in body: ModelBody) throws -> ModelPage<Product> {
         try body.page(items: "data", next: ["meta", "next_cursor"])
     }
     func details(in body: ModelBody) throws -> Details {
@@ -56,10 +56,10 @@ struct Numbered: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest {
         .get("/numbered", query: ["page": cursor?.text ?? "1"])
     }
-    func page(in body: ModelBody) throws -> Page<Product> {
+    func page(in body: ModelBody) throws -> ModelPage<Product> {
         let number = body.cursor.flatMap { Int($0.text) } ?? 1
         let last = try body.decode(Int.self, at: "pages")
-        return Page(
+        return ModelPage(
             try body.models(Product.self, at: "items"),
             next: number < last ? PageCursor("\(number + 1)") : nil
         )
@@ -70,10 +70,10 @@ struct Linked: ModelList {
     typealias Element = Product
     var listKey: String { "linked" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get(cursor?.text ?? "/linked") }
-    func page(in body: ModelBody) throws -> Page<Product> {
+    func page(in body: ModelBody) throws -> ModelPage<Product> {
         let links = (body.headers["Link"] ?? "").split(separator: ",")
         let next = links.first { $0.contains("rel=\"next\"") }.flatMap { $0.firstMatch(of: /<(.*?)>/) }
-        return Page(try body.models(Product.self), next: next.map { PageCursor(String($0.1)) })
+        return ModelPage(try body.models(Product.self), next: next.map { PageCursor(String($0.1)) })
     }
 }
 
@@ -86,8 +86,8 @@ struct Imported: ModelList {
     typealias Element = Product
     var listKey: String { "imported" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/imported") }
-    func page(in body: ModelBody) throws -> Page<Product> {
-        Page(try body.decode([Lossy<Product>].self).compactMap(\.value))
+    func page(in body: ModelBody) throws -> ModelPage<Product> {
+        ModelPage(try body.decode([Lossy<Product>].self).compactMap(\.value))
     }
 }
 
@@ -99,8 +99,8 @@ struct Photo: CachedModel {
 }
 
 enum Post: CachedModel {
-    case photo(Link<Photo>)
-    case product(Link<Product>)
+    case photo(ModelLink<Photo>)
+    case product(ModelLink<Product>)
 
     static let modelName = "post"
     var id: String {
@@ -118,8 +118,8 @@ enum Post: CachedModel {
         // The server has the fields beside the type, the disk has the identity under a name of its own.
         let item = container.contains(.item) ? try container.superDecoder(forKey: .item) : decoder
         switch try container.decode(String.self, forKey: .type) {
-        case "photo": self = .photo(try Link(from: item))
-        case "product": self = .product(try Link(from: item))
+        case "photo": self = .photo(try ModelLink(from: item))
+        case "product": self = .product(try ModelLink(from: item))
         case let type:
             throw DecodingError.dataCorruptedError(forKey: .type, in: container, debugDescription: type)
         }
@@ -147,10 +147,10 @@ struct Timeline: ModelList {
 struct Gallery: CachedModel {
     static let modelName = "gallery"
     let id: Int
-    var cover: Link<Photo>
+    var cover: ModelLink<Photo>
     static func request(for id: Int) -> ModelRequest { .get("/galleries", id) }
     static func model(in body: ModelBody) throws -> Gallery {
-        _ = try body.decode([Link<Photo>].self, at: "included")
+        _ = try body.decode([ModelLink<Photo>].self, at: "included")
         return try body.model(Gallery.self, at: "data")
     }
 }
@@ -171,7 +171,7 @@ struct Found: ModelList {
             body: body ?? Data()
         )
     }
-    func page(in body: ModelBody) throws -> Page<Product> {
+    func page(in body: ModelBody) throws -> ModelPage<Product> {
         if let refused = try body.decodeIfPresent([Refused].self, at: "errors")?.first { throw refused }
         return try body.page(
             items: ["data", "search", "nodes"],
@@ -264,7 +264,7 @@ struct Document: CachedModel {
 func write(
     _ text: String,
     to document: Document,
-    in models: ModelCache,
+    in models: Models,
     by api: some ModelTransport
 ) async throws {
     var request = ModelRequest(method: "PUT", path: "/documents/\(document.id)")
@@ -288,7 +288,7 @@ struct Delta: Decodable {
     var until: String
 }
 
-func synchronize(since: String, _ models: ModelCache, _ api: some ModelTransport) async throws -> String {
+func synchronize(since: String, _ models: Models, _ api: some ModelTransport) async throws -> String {
     let delta = try await models.decode(Delta.self) {
         try await api.send(.get("/delta", query: ["since": since])).body
     }

@@ -25,7 +25,7 @@ private struct Reference {
         // The models of the server.
         var server = Reference()
         server.feed = [1, 2, 3]
-        for id in 1...3 { server.articles[id] = Article(id: id, title: "0", author: Link(id)) }
+        for id in 1...3 { server.articles[id] = Article(id: id, title: "0", author: ModelLink(id)) }
         let feed = Feed(topic: "swift")
         var shown = Shown(models)
         for step in 0..<60 {
@@ -38,7 +38,7 @@ private struct Reference {
                 reference.users[id] = server.users[id]
                 #expect(loaded == reference.users[id], "seed \(seed), step \(step)")
             case 2:
-                server.articles[id] = Article(id: id, title: "server \(step)", author: Link(id))
+                server.articles[id] = Article(id: id, title: "server \(step)", author: ModelLink(id))
                 server.feed?.removeAll { $0 == id }
                 server.feed?.insert(id, at: 0)
                 let body = try JSONSerialization.data(
@@ -70,13 +70,17 @@ private struct Reference {
                 do {
                     try await models.change { draft in
                         draft.update(User.self, id: id) { $0.name += "-" }
-                        draft.insert(Article(id: id, title: "refused", author: Link(id)), into: feed, at: .start)
+                        draft.insert(
+                            Article(id: id, title: "refused", author: ModelLink(id)),
+                            into: feed,
+                            at: .start
+                        )
                     } sending: {
                         throw Refused()
                     }
                 } catch is Refused {}
             case 7:
-                let article = Article(id: id, title: "mine \(step)", author: Link(id))
+                let article = Article(id: id, title: "mine \(step)", author: ModelLink(id))
                 try await models.change { $0.insert(article, into: feed, at: .end) }
                 reference.articles[id] = article
                 if reference.feed != nil {
@@ -112,7 +116,7 @@ private struct Reference {
         try await models.close()
     }
 
-    private func compare(_ models: ModelCache, with reference: Reference, _ place: String) async throws {
+    private func compare(_ models: Models, with reference: Reference, _ place: String) async throws {
         let users = try await models.stored(User.self, ids: 1...6).mapValues(\.value)
         #expect(users == reference.users, "\(place)")
         let articles = try await models.stored(Article.self, ids: 1...6).mapValues(\.value)
@@ -126,7 +130,7 @@ private struct Reference {
 private struct Shown {
     private let task: Task<[Int: User], Never>
 
-    init(_ models: ModelCache) {
+    init(_ models: Models) {
         task = Task {
             var last: [Int: User] = [:]
             for await users in models.updates(of: User.self, ids: Array(1...6) + [99]) {

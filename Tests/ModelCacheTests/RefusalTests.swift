@@ -13,9 +13,9 @@ private struct Problem: Decodable, Equatable {
     private static let problem = StubTransport.Body.json(#"{"error_text": "Not sold in your country"}"#)
 
     private func open(_ server: some ModelTransport, _ clock: ManualClock = ManualClock()) async throws
-        -> ModelCache
+        -> Models
     {
-        try await ModelCache.inMemory(
+        try await Models.inMemory(
             types: [User.self, Article.self],
             transport: server,
             clock: clock,
@@ -96,7 +96,7 @@ private struct Problem: Decodable, Equatable {
         #expect(try await models.stored(User.self, id: 1) == nil)
     }
 
-    private static let calls: [String: @Sendable (ModelCache, FetchMode) async throws -> Void] = [
+    private static let calls: [String: @Sendable (Models, FetchMode) async throws -> Void] = [
         "a model": { _ = try await $0.fetch(User.self, id: 1, $1) },
         "models": { _ = try await $0.fetch(User.self, ids: [1, 2], $1) },
         "a list": { _ = try await $0.fetch(Feed(topic: "swift"), $1) },
@@ -131,7 +131,7 @@ private struct Problem: Decodable, Equatable {
         let server = StubTransport()
         let clock = ManualClock()
         let failures = Failures()
-        let models = try await ModelCache.inMemory(
+        let models = try await Models.inMemory(
             types: [User.self],
             transport: server,
             clock: clock,

@@ -28,7 +28,7 @@ struct Comment: CachedModel {
     static let modelName = "comment"
     let id: String
     var text: String
-    var author: Link<User>
+    var author: ModelLink<User>
 
     static func request(for id: String) -> ModelRequest { .get("/comments/\(id)") }
 }
@@ -37,7 +37,7 @@ struct Article: CachedModel {
     static let modelName = "article"
     let id: Int
     var title: String
-    var author: Link<User>
+    var author: ModelLink<User>
     var topic: String?
 
     static func request(for id: Int) -> ModelRequest { .get("/articles/\(id)") }
@@ -53,7 +53,9 @@ struct Feed: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest {
         .get("/articles", query: ["topic": topic, "after": cursor?.text])
     }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: .optional("next")) }
+    func page(in body: ModelBody) throws -> ModelPage<Article> {
+        try body.page(items: "items", next: .optional("next"))
+    }
 }
 
 /// A server, a clock and a cache of its own in a temporary directory.
@@ -65,9 +67,9 @@ struct Stage: ~Copyable {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    func open(account: String = "42") async throws -> ModelCache {
+    func open(account: String = "42") async throws -> Models {
         let failures = failures
-        return try await ModelCache(
+        return try await Models(
             account: account,
             types: [User.self, Comment.self, Article.self],
             directory: directory.url,
@@ -78,7 +80,7 @@ struct Stage: ~Copyable {
     }
 
     /// Opens a cache with a held answer of the feed on Swift.
-    func openHoldingFeed(_ ids: [Int]) async throws -> ModelCache {
+    func openHoldingFeed(_ ids: [Int]) async throws -> Models {
         server.answerFeed("swift", ids)
         server.hold("/articles?topic=swift")
         return try await open()

@@ -122,9 +122,9 @@ private struct CountedNote: CachedModel {
         _ type: Model.Type,
         _ directory: TemporaryDirectory,
         failures: Failures = Failures(),
-        _ body: (ModelCache) async throws -> Void
+        _ body: (Models) async throws -> Void
     ) async throws {
-        let models = try await ModelCache(
+        let models = try await Models(
             account: "a",
             types: [type],
             directory: directory.url,
@@ -234,24 +234,24 @@ private struct CountedNote: CachedModel {
         try await with(FirstNote.self, directory) { try await $0.save(FirstNote(id: 1, text: "one")) }
         let gate = DispatchSemaphore(value: 0)
         func readOnce() async throws {
-            let models = try await ModelCache(
+            let models = try await Models(
                 account: "a",
                 types: [ThirdNote.self],
                 directory: directory.url,
                 transport: nil
             )
-            models.engine.account.writer.add(0) { gate.wait() }
+            models.engine.tables.account.writer.add(0) { gate.wait() }
             let found = try await models.stored(ThirdNote.self, id: 1)
             #expect(found?.value.title == "one")
         }
         try await readOnce()
-        let isErased = Flag()
+        let erasures = Recorder<Void>()
         let erasure = Task { [directory] in
-            try await ModelCache.erase(account: "a", directory: directory.url)
-            isErased.set()
+            try await Models.erase(account: "a", directory: directory.url)
+            erasures.add(())
         }
         try await Task.sleep(for: .milliseconds(100))
-        #expect(!isErased.isSet)
+        #expect(erasures.all.isEmpty)
         gate.signal()
         try await erasure.value
         let path = directory.url.path(percentEncoded: false)
@@ -319,7 +319,7 @@ private struct CountedNote: CachedModel {
         let server = StubTransport()
         let first = (0..<20).map { Small(id: $0, text: "first") }
         server.answer("/smalls", try .json(first))
-        let models = try await ModelCache(
+        let models = try await Models(
             account: "a",
             types: [Small.self, User.self],
             directory: directory.url,
@@ -354,7 +354,7 @@ private struct CountedNote: CachedModel {
         stage.server.answer("/articles?topic=swift", .json(#"{"items": [{"id": 1, "title": "t", "author": 7}]}"#))
         let models = try await stage.open()
         _ = try await models.fetch(Feed(topic: "swift"))
-        try await models.save(Article(id: 2, title: "unread", author: Link(7)))
+        try await models.save(Article(id: 2, title: "unread", author: ModelLink(7)))
         for _ in 0..<4 {
             stage.clock.advance(by: .seconds(20 * 86_400))
             #expect(try await models.stored(Feed(topic: "swift"))?.elements.count == 1)

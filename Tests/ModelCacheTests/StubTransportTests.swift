@@ -10,7 +10,7 @@ import Testing
         let models = try await stage.open()
         _ = try await models.fetch(User.self, id: 1, .reload)
         #expect(stage.server.unscripted.isEmpty)
-        try await models.save(Article(id: 1, title: "t", author: Link(1)))
+        try await models.save(Article(id: 1, title: "t", author: ModelLink(1)))
         stage.clock.advance(by: .seconds(120))
         #expect(try await models.fetch(Article.self, id: 1).title == "t")
         await expect(.transport) { _ = try await models.fetch(Feed(topic: "go")) }

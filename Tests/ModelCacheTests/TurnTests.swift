@@ -14,7 +14,7 @@ import TypedCache
         let stage = try Stage()
         let models = try await stage.open()
         try await models.save(User(id: 1, name: "old", bio: "old"))
-        let (turns, gate) = (models.engine.turns, Gate())
+        let (turns, gate) = (models.engine.tables.turns, Gate())
         async let merge: Void = turns.run { await gate.pass() }
         await gate.reached()
         async let changed: Void = models.change { $0.update(User.self, id: 1) { $0.bio = "edited" } }
@@ -44,7 +44,7 @@ import TypedCache
         stage.server.answerUser(1, "server")
         let models = try await stage.open()
         try await models.save(User(id: 1, name: "old", bio: "b"))
-        let (turns, gate) = (models.engine.turns, Gate())
+        let (turns, gate) = (models.engine.tables.turns, Gate())
         async let merge: Void = turns.run { await gate.pass() }
         await gate.reached()
         async let saved: Void = models.save(User(id: 1, name: "pushed", bio: "b"))

@@ -223,7 +223,7 @@ import TypedCache
     /// Model cache, transport and a server that has seen its own entity tag.
     @Test func aModelIsConfirmedOverTheWire() async throws {
         let server = try LocalServer()
-        let models = try await ModelCache.inMemory(
+        let models = try await Models.inMemory(
             types: [Tagged.self],
             transport: try URLSessionTransport(base: server.url)
         )
@@ -240,7 +240,7 @@ import TypedCache
 
 private struct Tagged: CachedModel {
     static let modelName = "tagged"
-    static let policy = ModelPolicy(fresh: .zero)
+    static let policy = ModelPolicy(freshness: .zero)
     let id: Int
     var text: String
     static func request(for id: Int) -> ModelRequest { .get("/tagged/\(id)") }

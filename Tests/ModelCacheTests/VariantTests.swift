@@ -21,7 +21,9 @@ private struct Words: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest {
         .get("/list", query: ["after": cursor?.text], headers: Word.headers)
     }
-    func page(in body: ModelBody) throws -> Page<Word> { try body.page(items: "items", next: .optional("next")) }
+    func page(in body: ModelBody) throws -> ModelPage<Word> {
+        try body.page(items: "items", next: .optional("next"))
+    }
 }
 
 /// Answers in the requested language; in English only once `english` is open.
@@ -45,11 +47,11 @@ private final class LanguageServer: ModelTransport {
     private let server = StubTransport()
     private static let varying: ModelHeaders = ["Vary": "Accept-Language", "Cache-Control": "max-age=600"]
 
-    private func open() async throws -> ModelCache {
-        try await ModelCache.inMemory(types: [Word.self], transport: server)
+    private func open() async throws -> Models {
+        try await Models.inMemory(types: [Word.self], transport: server)
     }
 
-    private func fetch(_ kind: String, _ language: String, from models: ModelCache) async throws -> String? {
+    private func fetch(_ kind: String, _ language: String, from models: Models) async throws -> String? {
         try await Word.$language.withValue(language) {
             switch kind {
             case "one": try await models.fetch(Word.self, id: 1).text
@@ -92,7 +94,7 @@ private final class LanguageServer: ModelTransport {
     @Test(arguments: ["one", "several", "list"])
     func anEarlierAnswerIsReturnedThoughALaterOneOfAnotherVariantIsThere(kind: String) async throws {
         let server = LanguageServer()
-        let models = try await ModelCache.inMemory(types: [Word.self], transport: server)
+        let models = try await Models.inMemory(types: [Word.self], transport: server)
         async let english = fetch(kind, "en", from: models)
         await server.english.reached()
         #expect(try await fetch(kind, "de", from: models) == "de")

@@ -11,7 +11,7 @@ import TypedCache
     private static let feed = "/articles?topic=swift"
 
     /// With a user and a list that are stale.
-    private static func open(_ stage: borrowing Stage, headers: ModelHeaders = [:]) async throws -> ModelCache {
+    private static func open(_ stage: borrowing Stage, headers: ModelHeaders = [:]) async throws -> Models {
         stage.server.answerUser(1, "old", headers: headers)
         stage.server.answerUser(2, "old", headers: headers)
         stage.server.answer(

@@ -14,11 +14,11 @@ import Testing
 
     struct Product: CachedModel {
         static let modelName = "product"
-        static let policy = ModelPolicy(fresh: .seconds(300))
+        static let policy = ModelPolicy(freshness: .seconds(300))
         let id: String
         var title: String
         var isFavorite: Bool
-        var maker: Link<Maker>
+        var maker: ModelLink<Maker>
         static func request(for id: String) -> ModelRequest { .get("/products/\(id)") }
     }
 
@@ -36,7 +36,7 @@ import Testing
         func request(after cursor: PageCursor?) -> ModelRequest {
             .get("/products", query: ["q": text, "from": cursor?.text])
         }
-        func page(in body: ModelBody) throws -> Page<Product> {
+        func page(in body: ModelBody) throws -> ModelPage<Product> {
             try body.page(items: "hits", next: .optional("from"))
         }
     }
@@ -56,7 +56,7 @@ import Testing
         let product = #"{"id": "a", "title": "Bricks", "isFavorite": false, "maker": \#(maker)}"#
         server.answer("/products?q=toys", .json(#"{"hits": [\#(product)], "from": null}"#))
         server.answer("/products/a/reviews", .json(#"[{"id": "\#(UUID())", "text": "Good."}]"#))
-        let models = try await ModelCache.inMemory(
+        let models = try await Models.inMemory(
             types: [Maker.self, Product.self, Review.self],
             transport: server
         )
@@ -82,7 +82,7 @@ import Testing
     @Test func aPostTakesTheIdentityThatTheServerGives() async throws {
         let server = StubTransport()
         server.answer("/products/a/reviews", .json("[]"))
-        let models = try await ModelCache.inMemory(types: [Review.self], transport: server)
+        let models = try await Models.inMemory(types: [Review.self], transport: server)
         let reviews = Reviews(product: "a")
         _ = try await models.fetch(reviews)
         let shown = Review(id: UUID(), text: "Good.")

@@ -14,7 +14,7 @@ struct Article: CachedModel {
     var title: String
     /// In the feed it is missing; of a whole article it may be null.
     var text: String?
-    var author: Link<User>
+    var author: ModelLink<User>
 
     static func request(for id: Int) -> ModelRequest { .get("/articles", id) }
 
@@ -31,7 +31,7 @@ struct Comment: CachedModel {
     static let modelName = "comment"
     let id: String
     var text: String
-    var author: Link<User>
+    var author: ModelLink<User>
 
     static func request(for id: String) -> ModelRequest { .get("/comments", id) }
 }
@@ -44,7 +44,7 @@ struct Feed: ModelList {
     func request(after cursor: PageCursor?) -> ModelRequest {
         .get("/articles", query: ["topic": topic, "after": cursor?.text])
     }
-    func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+    func page(in body: ModelBody) throws -> ModelPage<Article> { try body.page(items: "items", next: "next") }
 }
 
 struct Comments: ModelList {

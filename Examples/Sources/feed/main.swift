@@ -9,8 +9,8 @@ func run() async throws {
     let directory = FileManager.default.temporaryDirectory.appending(path: "feed-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: directory) }
     let clock = ManualClock()
-    func open(_ server: Server) async throws -> ModelCache {
-        try await ModelCache(
+    func open(_ server: Server) async throws -> Models {
+        try await Models(
             account: "ada@example.com",
             types: [User.self, Article.self, Comment.self],
             directory: directory,
@@ -18,7 +18,7 @@ func run() async throws {
             clock: clock
         )
     }
-    func show(_ feed: ListSnapshot<Feed>, of models: ModelCache) async throws {
+    func show(_ feed: ListSnapshot<Feed>, of models: Models) async throws {
         let authors = try await models.fetch(feed.elements.map(\.author))
         for article in feed.elements { print("  \(article.title), by \(authors[article.author.id]?.name ?? "?")") }
         if feed.hasMore { print("  …") }
@@ -45,7 +45,7 @@ func run() async throws {
     models = try await open(server)
     let stale = try await models.fetch(Feed(topic: "swift"))
     print("from disk: \(stale.elements.count) articles, \(stale.freshness.isFresh ? "fresh" : "stale")")
-    if case .stale(let since?, let reason) = stale.freshness {
+    if let since = stale.freshness.staleSince, let reason = stale.freshness.staleReason {
         print("stale for \(Int(clock.now.timeIntervalSince(since))) s: \(reason)")
     }
     do {

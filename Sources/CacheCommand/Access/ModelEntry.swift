@@ -97,6 +97,8 @@ extension ModelEntry {
                 Wording(field: "model", name: "modelName"),
                 Wording(field: "next", name: "nextPage"),
                 Wording(field: "offset", name: "nextOffset"),
+                Wording(field: "previous", name: "previousPage"),
+                Wording(field: "unordered", name: "isUnordered"),
                 Wording(field: "details", name: "details"),
                 Wording(field: "tags", name: "tags"),
             ] + Self.state

@@ -10,14 +10,14 @@ protocol DraftStep: Sendable {
     /// Opens the step's table.
     ///
     /// - Returns: the layers over its entries.
-    nonisolated(nonsending) func layers(in engine: ModelEngine) async throws(ModelCacheError) -> Layers<Value>
+    nonisolated(nonsending) func layers(in tables: ModelTables) async throws(ModelCacheError) -> Layers<Value>
     /// Reads the step's entry. Runs in a turn of merges.
     ///
     /// - Returns: makes the step part of its entry. Does no I/O.
     nonisolated(nonsending) func commit(
         _ number: UInt64,
         _ revision: Revision,
-        in engine: ModelEngine
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> PreparedMerge
 }
 
@@ -29,9 +29,9 @@ extension DraftStep {
     /// - Returns: shows the step over its entry, and names that. Does no I/O.
     nonisolated(nonsending) func show(
         _ number: UInt64,
-        in engine: ModelEngine
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> @Sendable () -> EntryName {
-        let layers = try await layers(in: engine)
+        let layers = try await layers(in: tables)
         return { EntryName(model: modelName, key: layers.add(number, over: key, change)) }
     }
 
@@ -40,9 +40,9 @@ extension DraftStep {
     /// - Returns: takes the step away.
     nonisolated(nonsending) func undo(
         _ number: UInt64,
-        in engine: ModelEngine
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> @Sendable () -> EntryName {
-        let layers = try await layers(in: engine)
+        let layers = try await layers(in: tables)
         return { EntryName(model: modelName, key: layers.remove(number, over: key, isUndone: true)) }
     }
 }
@@ -57,22 +57,22 @@ struct ModelStep<Model: CachedModel>: DraftStep {
 
     var modelName: String? { Model.modelName }
 
-    nonisolated(nonsending) func layers(in engine: ModelEngine) async throws(ModelCacheError) -> Layers<Model> {
-        try await engine.table(Model.self).layers
+    nonisolated(nonsending) func layers(in tables: ModelTables) async throws(ModelCacheError) -> Layers<Model> {
+        try await tables.table(Model.self).layers
     }
 
     nonisolated(nonsending) func commit(
         _ number: UInt64,
         _ revision: Revision,
-        in engine: ModelEngine
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> PreparedMerge {
-        let table = try await engine.table(Model.self)
-        let bookkeeping = try await engine.bookkeeping()
+        let table = try await tables.table(Model.self)
+        let bookkeeping = tables.bookkeeping
         let key = table.layers.key(key)
-        let stored = try await engine.record(table.records, key)
+        let stored = try await tables.record(table.records, key)
         let storedNew: ModelRecord<Model>?
-        if let newKey { storedNew = try await engine.record(table.records, newKey) } else { storedNew = nil }
-        let clock = engine.clock
+        if let newKey { storedNew = try await tables.record(table.records, newKey) } else { storedNew = nil }
+        let clock = tables.clock
         return {
             // Another step of the same draft may have changed it.
             let old = table.records.waitingEntry(key) ?? stored
@@ -89,7 +89,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
             record = record.flatMap { withConfirmed($0, key, in: table) }
             // Also where there was nothing to change: the server may have taken the change after an answer that is under way.
             if record == nil { table.removals.add(key, at: revision) }
-            return table.merged(key, to: record)
+            return table.merged([key: record])
         }
     }
 
@@ -101,8 +101,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
     ) -> ModelRecord<Model>? {
         let changes = table.layers.takeConfirmed(over: key)
         if changes.isEmpty { return record }
-        var model: Model? = record.model
-        for change in changes { change(&model) }
+        let model = Layers.apply(changes, to: record.model)
         var state = record.state
         if model != record.model { state.validators = nil }
         return model.map { ModelRecord(model: $0, state: state) }
@@ -120,18 +119,13 @@ struct ModelStep<Model: CachedModel>: DraftStep {
         change(&model)
         guard let model else { return nil }
         guard let old else {
-            var state = EntryState(
-                ResponseLifetime(at: now),
-                generation: bookkeeping.generation(of: revision),
-                revision: revision,
-                receivedAt: now,
-                fresh: Model.policy.fresh
-            )
+            let arrival = ArrivalState(pushedAt: now, asOf: revision)
+            var state = bookkeeping.state(of: arrival, fresh: Model.policy.freshness)
             state.isPartial = Model.partialSources.contains(.pushed)
             return ModelRecord(model: model, state: state)
         }
         // The changed fields are the program's own.
-        let scopes = ModelEngine.scopes(of: old.model, key)
+        let scopes = InvalidationScope.all(of: old.model, key)
         var state = bookkeeping.changed(old.state, to: revision, at: now, in: scopes)
         if model != old.model { state.validators = nil }
         return ModelRecord(model: model, state: state)
@@ -148,37 +142,54 @@ struct ListStep: DraftStep {
     var modelName: String? { nil }
 
     nonisolated(nonsending) func layers(
-        in engine: ModelEngine
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> Layers<ListRecord> {
-        try await engine.lists().layers
+        try await tables.lists().layers
     }
 
     nonisolated(nonsending) func commit(
         _ number: UInt64,
         _ revision: Revision,
-        in engine: ModelEngine
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> PreparedMerge {
-        let table = try await engine.lists()
-        let bookkeeping = try await engine.bookkeeping()
-        let stored = try await engine.record(table.records, key)
-        let clock = engine.clock
+        let table = try await tables.lists()
+        let bookkeeping = tables.bookkeeping
+        let stored = try await tables.record(table.records, key)
+        let clock = tables.clock
         return {
             let old = (table.records.waitingEntry(key) ?? stored)?.record
-            let record = merged(over: old, revision, bookkeeping, at: clock.now)
+            let change = ordered(beside: table.layers.changes(over: key, except: number), over: old)
+            let record = merged(change, over: old, asOf: revision, bookkeeping, at: clock.now)
             table.layers.remove(number, over: key, isUndone: false)
             if isRemoval {
                 table.removals.add(key, at: revision)
             } else {
                 table.recentChanges.add(key, at: revision, change)
             }
-            let due = table.records.change(key, to: record.map { ListEntry($0) }, tags: tags)
-            return MergedGroup(model: nil, due: due) { table.records.write(due) }
+            return table.merged(RecordTable.Changes([(key, record.map { ListEntry($0) }, tags)]))
+        }
+    }
+
+    /// The change, which says so where its order matters among others that are under way.
+    private func ordered(beside others: [Layers<ListRecord>.Change], over old: ListRecord?)
+        -> Layers<ListRecord>.Change
+    {
+        if others.isEmpty { return change }
+        let state = EntryState(generation: 0, revision: .none, fetchedAt: ListRecord.never)
+        let base = old ?? ListRecord(ids: [], next: nil, modelName: "", tags: [], state: state)
+        let before = Layers.apply(others, to: Layers.apply([change], to: base))
+        let after = Layers.apply([change], to: Layers.apply(others, to: base))
+        if before?.ids == after?.ids { return change }
+        return { [change] record in
+            change(&record)
+            record?.isUnordered = true
         }
     }
 
     private func merged(
+        _ change: Layers<ListRecord>.Change,
         over old: ListRecord?,
-        _ revision: Revision,
+        asOf revision: Revision,
         _ bookkeeping: Bookkeeping,
         at now: Date
     ) -> ListRecord? {

@@ -14,13 +14,10 @@ final class Layers<Value: Sendable>: Sendable {
         var isConfirmed = false
     }
 
-    /// Entries with another key now that are known by the former one, too.
-    private static var renamedLimit: Int { 1_024 }
-
     private struct State {
         var layers: [String: [Layer]] = [:]
-        var renamed: [String: String] = [:]
-        var formerKeys: [String] = []
+        /// The keys that entries have now, by those that they had.
+        var renamed = BoundedTable<String, String>()
 
         func key(_ key: String) -> String { renamed.isEmpty ? key : renamed[key] ?? key }
 
@@ -93,15 +90,26 @@ final class Layers<Value: Sendable>: Sendable {
         return former.filter(\.isConfirmed).map(\.change)
     }
 
+    /// A value with some changes over it.
+    static func apply(_ changes: [Change], to value: Value?) -> Value? {
+        var changed = value
+        for change in changes { change(&changed) }
+        return changed
+    }
+
     /// Has an entry known by another key: its layers, and later ones under the former key, lie over the other one.
     func rename(_ key: String, to new: String) {
         state.withLock { state in
             guard key != new else { return }
-            if state.renamed.updateValue(new, forKey: key) == nil { state.formerKeys.append(key) }
-            if state.formerKeys.count > Self.renamedLimit { state.renamed[state.formerKeys.removeFirst()] = nil }
+            _ = state.renamed.put(new, key)
             guard let moved = state.layers.removeValue(forKey: key) else { return }
             state.layers[new] = (state.layers[new, default: []] + moved).sorted { $0.number < $1.number }
         }
+    }
+
+    /// The changes that lie over an entry, but for those of one number.
+    func changes(over key: String, except number: UInt64) -> [Change] {
+        state.withLock { $0.layers[key]?.filter { $0.number != number }.map(\.change) ?? [] }
     }
 
     /// The changes that lie over some entries, by key.

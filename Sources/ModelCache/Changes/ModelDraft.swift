@@ -1,6 +1,6 @@
 import Foundation
 
-/// Changes of models and lists that are made together. See ``ModelCache/ModelCache/change(_:sending:then:)``.
+/// Changes of models and lists that are made together. See ``Models/change(_:sending:then:)``.
 public struct ModelDraft: Sendable {
     var steps: [any DraftStep] = []
     /// The models that are taken out of every list.
@@ -97,7 +97,7 @@ public struct ModelDraft: Sendable {
     }
 
     /// Puts a model that is saved under the server's identity in the place of the one that was shown under the program's own, in
-    /// the lists of this draft. For the closure `then` of ``ModelCache/ModelCache/change(_:sending:then:)``.
+    /// the lists of this draft. For the closure `then` of ``Models/change(_:sending:then:)``.
     ///
     /// Other changes of the model that was shown, confirmed or not, are changes of the new one; so are later ones by the
     /// former identity, as long as that is among the last 1,024 of the type, and in this process.

@@ -38,11 +38,10 @@ struct Arrivals: Sendable {
     /// Merges them over the stored models. Runs in a turn of merges.
     nonisolated(nonsending) func prepare(
         _ state: ArrivalState,
-        in engine: ModelEngine,
-        _ bookkeeping: Bookkeeping
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> [PreparedMerge] {
         var merges: [PreparedMerge] = []
-        for group in groups { merges.append(try await group.prepare(state, in: engine, bookkeeping)) }
+        for group in groups { merges.append(try await group.prepare(state, in: tables)) }
         return merges
     }
 }
@@ -66,8 +65,7 @@ protocol ArrivalGroup: Sendable {
     /// Merges them over the stored models. Runs in a turn of merges.
     nonisolated(nonsending) func prepare(
         _ state: ArrivalState,
-        in engine: ModelEngine,
-        _ bookkeeping: Bookkeeping
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> PreparedMerge
 }
 
@@ -107,13 +105,12 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
 
     nonisolated(nonsending) func prepare(
         _ state: ArrivalState,
-        in engine: ModelEngine,
-        _ bookkeeping: Bookkeeping
+        in tables: ModelTables
     ) async throws(ModelCacheError) -> PreparedMerge {
-        let table = try await engine.table(Model.self)
+        let table = try await tables.table(Model.self)
         let keys = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(parts.flatMap(\.keys)) }
-        let found = try await engine.records(table.records, keys)
-        let changes = merged(over: found, keys: keys, state, table.removals, in: bookkeeping)
+        let found = try await tables.records(table.records, keys)
+        let changes = merged(over: found, keys: keys, state, table.removals, in: tables.bookkeeping)
         return { table.merged(changes, at: state.revision) }
     }
 
@@ -128,13 +125,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         _ removals: Removals,
         in bookkeeping: Bookkeeping
     ) -> RecordTable<ModelRecord<Model>>.Changes {
-        let arriving = EntryState(
-            state.lifetime ?? ResponseLifetime(at: state.receivedAt),
-            generation: bookkeeping.generation(of: state.revision),
-            revision: state.revision,
-            receivedAt: state.receivedAt,
-            fresh: Model.policy.fresh
-        )
+        let arriving = bookkeeping.state(of: state, fresh: Model.policy.freshness)
         let places = keys.firstPlaces()
         var changes = RecordTable<ModelRecord<Model>>.Changes(capacity: places.count)
         // Which change is of the entry at a place; less than zero: none yet.
@@ -170,7 +161,9 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
             }
         }
         // Models that the program saves are written in any case: their caller waits for the disk.
-        if Model.policy.keep.countsFromSave || parts.contains(where: { $0.source == .pushed }) { return changes }
+        if Model.policy.expiration.countsFromSave || parts.contains(where: { $0.source == .pushed }) {
+            return changes
+        }
         for place in numbers.indices where numbers[place] >= 0 {
             guard let old = found[place], let new = changes.record(numbers[place]),
                 Self.renews(new, old, key: keys[place], in: bookkeeping)
@@ -191,7 +184,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         in bookkeeping: Bookkeeping
     ) -> Bool {
         new.state.renews(old.state, writtenAt: old.writtenAt) && new.model == old.model
-            && !bookkeeping.isInvalidated(old.state, in: ModelEngine.scopes(of: old.model, key))
+            && !bookkeeping.isInvalidated(old.state, in: InvalidationScope.all(of: old.model, key))
     }
 
     /// - Returns: `nil` if a later request's answer, or a later save, is there already, or the model was removed or lost
@@ -224,7 +217,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
                 old.state,
                 to: arriving.revision,
                 at: arriving.fetchedAt,
-                in: ModelEngine.scopes(of: old.model, key)
+                in: InvalidationScope.all(of: old.model, key)
             )
         }
         // A validator belongs to the model's own answer: it holds as long as the model is as that answer had it.

@@ -1,17 +1,6 @@
 import Foundation
 
 extension EntryState {
-    /// The state of an entry that an answer brings.
-    init(_ answer: Answer, _ bookkeeping: Bookkeeping, fresh: Duration) {
-        self.init(
-            answer.lifetime,
-            generation: bookkeeping.generation(of: answer.revision),
-            revision: answer.revision,
-            receivedAt: answer.receivedAt,
-            fresh: fresh
-        )
-    }
-
     /// Renews an entry that the server has called unchanged.
     ///
     /// One that was changed later keeps its later revision, which is after invalidations that the answer knows nothing of:

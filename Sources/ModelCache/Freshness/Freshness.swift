@@ -1,25 +1,25 @@
 import Foundation
 
 /// Whether a model or a list may be used without asking the server.
-public enum Freshness: Sendable, Hashable {
-    /// It may be used; until a moment, or `nil` for as long as it is not invalidated.
-    case fresh(until: Date?)
-    /// The server should be asked; `since` is `nil` where no moment can be told.
-    case stale(since: Date?, because: StaleReason)
+public struct Freshness: Sendable, Hashable {
+    /// Why the server should be asked; `nil`: it is fresh.
+    public let staleReason: StaleReason?
+    private let moment: Date?
 
-    /// Whether it is fresh.
-    public var isFresh: Bool {
-        if case .fresh = self { true } else { false }
+    /// Fresh until a moment, or, with `nil`, for as long as it is not invalidated.
+    public static func fresh(until moment: Date?) -> Freshness { Freshness(staleReason: nil, moment: moment) }
+
+    /// Stale since a moment; `nil` where none can be told.
+    public static func stale(since moment: Date?, because reason: StaleReason) -> Freshness {
+        Freshness(staleReason: reason, moment: moment)
     }
 
-    /// Whether its time is over, and nothing else is amiss.
-    var isExpired: Bool {
-        if case .stale(_, .expired) = self { true } else { false }
-    }
-
-    var isOtherVariant: Bool {
-        if case .stale(_, .otherVariant) = self { true } else { false }
-    }
+    /// Whether it may be used.
+    public var isFresh: Bool { staleReason == nil }
+    /// Until when it is fresh; `nil` for as long as it is not invalidated, and where it is stale.
+    public var freshUntil: Date? { isFresh ? moment : nil }
+    /// Since when it is stale; `nil` where no moment can be told, and where it is fresh.
+    public var staleSince: Date? { isFresh ? nil : moment }
 }
 
 /// Why a model or a list is stale.

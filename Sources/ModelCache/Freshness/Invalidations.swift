@@ -96,6 +96,16 @@ public struct InvalidationScope: Hashable, Sendable {
 
     static func list(key: String) -> InvalidationScope { InvalidationScope(key: "l:\(key)") }
 
+    /// Those that a model belongs to.
+    static func all<Model: CachedModel>(of model: Model, _ key: String) -> [InvalidationScope] {
+        [.type(Model.self), .model(Model.self, key: key)] + model.tags.map(InvalidationScope.tag)
+    }
+
+    /// Those that a list belongs to.
+    static func all(of list: some ModelList) -> [InvalidationScope] {
+        [.list(list)] + list.tags.map(InvalidationScope.tag)
+    }
+
     /// All models and lists that belong to a group.
     public static func tag(_ tag: String) -> InvalidationScope { InvalidationScope(key: tagPrefix + tag) }
 

@@ -1,15 +1,13 @@
 import Synchronization
 
 /// The removals of one type's models, each at a revision: an answer that was asked for before one does not bring the model
-/// back. So does the loss of a model that was evicted, or whose `keep` ran out: the answer may be older than its last write.
+/// back. So does the loss of a model that was evicted, or that has expired: the answer may be older than its last write.
 ///
 /// In memory alone, as no answer outlives the process.
 final class Removals: Sendable {
-    /// Models that are told apart at least; from twice as many on, the older half is merged into `floor`.
-    private static let countLimit = 1_024
-
     private struct State {
-        var revisions: [String: Revision] = [:]
+        /// The models that are told apart; older ones are merged into `floor`.
+        var revisions = BoundedTable<String, Revision>()
         /// Answers that were asked for before this bring no model that is not there. A list that they bring has holes then,
         /// which the next fetch loads.
         var floor = Revision.none
@@ -17,11 +15,8 @@ final class Removals: Sendable {
         var written = Revision.none
 
         mutating func add(_ key: String, at revision: Revision) {
-            revisions[key] = max(revisions[key] ?? .none, revision)
-            guard revisions.count >= 2 * Removals.countLimit else { return }
-            let oldest = revisions.values.sorted()[Removals.countLimit - 1]
-            floor = max(floor, oldest)
-            revisions = revisions.filter { $0.value > oldest }
+            let former = revisions.remove(key) ?? .none
+            if let oldest = revisions.put(max(former, revision), key).oldest { floor = max(floor, oldest.value) }
         }
     }
 
@@ -30,7 +25,9 @@ final class Removals: Sendable {
     func add(_ key: String, at revision: Revision) { state.withLock { $0.add(key, at: revision) } }
 
     /// Tells that models were written.
-    func wrote(at revision: Revision) { state.withLock { $0.written = max($0.written, revision) } }
+    ///
+    /// - Parameter revision: at least that of each; `nil`: there were none.
+    func wrote(at revision: Revision?) { state.withLock { $0.written = max($0.written, revision ?? .none) } }
 
     /// Tells that the cache below has lost a model: which of the writes was its own is not known any longer.
     func lost(_ key: String) { state.withLock { $0.add(key, at: $0.written) } }

@@ -30,6 +30,9 @@ final class ListEntry: Encoded, Codable, NamedInArchives, Equatable, Sendable {
     static func == (left: ListEntry, right: ListEntry) -> Bool { left.record == right.record }
 }
 
+/// The end of a list at which a page is added.
+enum ListEnd: Sendable { case front, back }
+
 /// A list: identities in order, without the models.
 struct ListRecord: Codable, Equatable, Sendable {
     /// The identities of the elements, in order, each once.
@@ -38,6 +41,10 @@ struct ListRecord: Codable, Equatable, Sendable {
     var next: PageCursor?
     /// Where the last page began; `nil` if that was the first one.
     var last: PageCursor?
+    /// The cursor of the page in front of the first element; `nil`: there is none.
+    var previous: PageCursor?
+    /// The cursor of the page with the first element; `nil` if that is the one that was asked for without a cursor.
+    var first: PageCursor?
     /// The type of the elements.
     var modelName: String
     /// The groups that the list belongs to.
@@ -46,9 +53,13 @@ struct ListRecord: Codable, Equatable, Sendable {
     var state: EntryState
     /// What the latest page said of the whole list; `nil` if nothing.
     var details: ListDetails?
+    /// Whether changes were under way at once whose order the server alone knows: the next first page takes the place of all
+    /// pages.
+    var isUnordered = false
 
     private enum CodingKeys: String, CodingKey {
-        case ids, lines, next, offset, last, lastOffset, details
+        case ids, lines, next, offset, last, lastOffset, previous, first, details
+        case isUnordered = "unordered"
         case modelName = "model"
         case tags
     }
@@ -61,6 +72,11 @@ struct ListRecord: Codable, Equatable, Sendable {
         self.state = state
     }
 
+    /// An empty list.
+    init<List: ModelList>(of list: List, _ state: EntryState) {
+        self.init(ids: [], next: nil, modelName: List.Element.modelName, tags: list.tags.sorted(), state: state)
+    }
+
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let lines = try container.decodeIfPresent(String.self, forKey: .lines) {
@@ -70,9 +86,12 @@ struct ListRecord: Codable, Equatable, Sendable {
         }
         next = try Self.cursor(offset: .offset, text: .next, in: container)
         last = try Self.cursor(offset: .lastOffset, text: .last, in: container)
+        previous = try container.decodeIfPresent(String.self, forKey: .previous).map { PageCursor($0) }
+        first = try container.decodeIfPresent(String.self, forKey: .first).map { PageCursor($0) }
         modelName = try container.decode(String.self, forKey: .modelName)
         tags = try container.decodeIfPresent([String].self, forKey: .tags) ?? []
         details = try container.decodeIfPresent(String.self, forKey: .details).map(ListDetails.init(json:))
+        isUnordered = try container.decodeIfPresent(Bool.self, forKey: .isUnordered) ?? false
         state = try EntryState(from: decoder.container(keyedBy: EntryState.CodingKeys.self))
     }
 
@@ -86,9 +105,12 @@ struct ListRecord: Codable, Equatable, Sendable {
         }
         try Self.encode(next, offset: .offset, text: .next, in: &container)
         try Self.encode(last, offset: .lastOffset, text: .last, in: &container)
+        try container.encodeIfPresent(previous?.text, forKey: .previous)
+        try container.encodeIfPresent(first?.text, forKey: .first)
         try container.encode(modelName, forKey: .modelName)
         if !tags.isEmpty { try container.encode(tags, forKey: .tags) }
         if let details { try container.encode(details.json, forKey: .details) }
+        if isUnordered { try container.encode(true, forKey: .isUnordered) }
         var states = encoder.container(keyedBy: EntryState.CodingKeys.self)
         try state.encode(to: &states)
     }
@@ -150,12 +172,17 @@ extension ListRecord {
     ///
     /// Where the page ends with a former element, and has all former elements before that one, the others stay after it:
     /// a list that was scrolled down loses nothing. Otherwise unknown elements may be in between, so the former elements
-    /// go, and the list continues with the page's cursor. They go as well where the server refused the list's cursor.
-    mutating func replaceFirstPage(with page: [String], next: PageCursor?) {
+    /// go, and the list continues with the page's cursor. They go as well where the server refused the list's cursor. The
+    /// elements of pages in front stay where the page begins with a former element.
+    mutating func replaceFirstPage(with page: [String], next: PageCursor?, previous: PageCursor? = nil) {
         let page = Self.distinct(page)
         let count = ids.count
-        let tail = next == nil || self.next == nil && last == nil ? [] : tail(behind: page)
-        ids = page + tail
+        let start = first == nil ? nil : page.first.flatMap(ids.firstIndex)
+        if start == nil { (self.previous, first) = (previous?.opaque, nil) }
+        let fresh = Set(page)
+        let head = ids[..<(start ?? 0)].filter { !fresh.contains($0) }
+        let tail = next == nil || self.next == nil && last == nil ? [] : tail(behind: page, from: start ?? 0)
+        ids = head + page + tail
         if tail.isEmpty {
             (self.next, last) = (next, nil)
         } else {
@@ -172,41 +199,54 @@ extension ListRecord {
     }
 
     /// The former elements that stay after a new first page.
-    private func tail(behind page: [String]) -> [String] {
+    private func tail(behind page: [String], from start: Int) -> [String] {
         let fresh = Set(page)
-        let known = ids.prefix(while: fresh.contains)
+        let known = ids[start...].prefix(while: fresh.contains)
         guard let last = page.last, known.contains(last) else { return [] }
         return ids[known.endIndex...].filter { !fresh.contains($0) }
     }
 
-    /// Adds a page after the last one. Elements that are there already stay where they are.
+    /// Adds a page at an end of the list. Elements that are there already stay where they are.
     ///
     /// - Parameters:
-    ///   - cursor: where the page began.
+    ///   - cursor: where the page was asked for.
+    ///   - further: the cursor of the page beyond it.
     ///   - changes: those of the list since the page was asked for. Elements that they remove are left out.
-    mutating func append(
+    mutating func add(
         _ page: [String],
+        at end: ListEnd,
         from cursor: PageCursor,
-        next: PageCursor?,
+        further: PageCursor?,
         after changes: [RecentChanges.Change]
     ) {
         let left = Self.distinct(left(of: page, after: changes))
         // A set of the page, not of the list: that may be many times as long.
         let new = Set(left)
         let known = Set(ids.lazy.filter(new.contains))
-        ids += left.filter { !known.contains($0) }
+        ids.insert(contentsOf: left.filter { !known.contains($0) }, at: end == .back ? ids.endIndex : 0)
         // A page without new elements that leads to itself would be asked for without end.
-        let isStuck = next == cursor && known.count == new.count
-        (self.next, last) = (isStuck ? nil : next, cursor)
+        let isStuck = further == cursor && known.count == new.count
+        setCursor(isStuck ? nil : further, at: end, from: cursor)
+    }
+
+    /// The cursor of the page beyond an end.
+    func cursor(at end: ListEnd) -> PageCursor? { end == .back ? next : previous }
+
+    /// - Parameter last: the cursor of the page at that end.
+    mutating func setCursor(_ cursor: PageCursor?, at end: ListEnd, from last: PageCursor?) {
+        if end == .back {
+            (next, self.last) = (cursor, last)
+        } else {
+            (previous, first) = (cursor?.opaque, last?.opaque)
+        }
     }
 
     /// The elements of a page that are left when changes have run over it.
     private func left(of page: [String], after changes: [RecentChanges.Change]) -> [String] {
         if changes.isEmpty { return page }
-        var changed: ListRecord? = self
-        changed?.ids = page
-        for change in changes { change(&changed) }
-        let left = Set(changed?.ids ?? [])
+        var changed = self
+        changed.ids = page
+        let left = Set(Layers.apply(changes, to: changed)?.ids ?? [])
         return page.filter(left.contains)
     }
 
@@ -236,6 +276,9 @@ extension ListRecord {
         ids.removeAll { $0 == id }
         moveOffset(from: count)
     }
+
+    /// The time of a list that no answer has brought.
+    static var never: Date { Date(timeIntervalSinceReferenceDate: 0) }
 
     /// Tells that the program has changed the list: an answer that was asked for before does not take that back.
     mutating func markChanged(

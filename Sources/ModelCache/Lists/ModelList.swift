@@ -11,7 +11,7 @@ import TypedCache
 ///     func request(after cursor: PageCursor?) -> ModelRequest {
 ///         .get("/articles", query: ["topic": topic, "after": cursor?.text])
 ///     }
-///     func page(in body: ModelBody) throws -> Page<Article> { try body.page(items: "items", next: "next") }
+///     func page(in body: ModelBody) throws -> ModelPage<Article> { try body.page(items: "items", next: "next") }
 /// }
 /// ```
 ///
@@ -26,9 +26,9 @@ public protocol ModelList: Sendable, Hashable {
 
     /// How long the list is fresh where the server does not say; a minute by default. Its elements have a freshness of
     /// their own.
-    var fresh: Duration { get }
+    var freshness: Duration { get }
 
-    /// Groups that the list belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default. At most 10 of 1 to
+    /// Groups that the list belongs to, for ``Models/invalidate(_:)``; none by default. At most 10 of 1 to
     /// 256 UTF-8 bytes: a list with others is not written to disk.
     var tags: Set<String> { get }
 
@@ -37,8 +37,14 @@ public protocol ModelList: Sendable, Hashable {
     /// - Parameter cursor: where the page before ends; `nil` for the first page.
     func request(after cursor: PageCursor?) -> ModelRequest
 
+    /// The request for the page in front of the first element that is known; by default as for the page after a cursor: a
+    /// cursor of the server's own mostly says which way it goes.
+    ///
+    /// - Parameter cursor: the ``ModelPage/previous`` of the page after it.
+    func request(before cursor: PageCursor) -> ModelRequest
+
     /// Decodes a page; by default the whole body is an array in JSON, and the only page.
-    func page(in body: ModelBody) throws -> Page<Element>
+    func page(in body: ModelBody) throws -> ModelPage<Element>
 
     /// Decodes the list's details from the answer with a page. Those of the latest page are kept with the list
     /// (``ListSnapshot/details``).
@@ -55,21 +61,25 @@ extension ModelList where Details == NoDetails {
 }
 
 extension ModelList {
-    public var fresh: Duration { .seconds(60) }
+    public var freshness: Duration { .seconds(60) }
     public var tags: Set<String> { [] }
-    public func page(in body: ModelBody) throws -> Page<Element> { try body.page() }
+    public func request(before cursor: PageCursor) -> ModelRequest { request(after: cursor) }
+    public func page(in body: ModelBody) throws -> ModelPage<Element> { try body.page() }
 }
 
 /// One page of a list.
-public struct Page<Element: CachedModel>: Sendable, Equatable {
+public struct ModelPage<Element: CachedModel>: Sendable, Equatable {
     /// The page's elements, in the list's order.
     public var elements: [Element]
     /// Where the next page begins; `nil`: this is the last one.
     public var next: PageCursor?
+    /// The cursor of the page in front of this one; `nil`: there is none.
+    public var previous: PageCursor?
 
-    public init(_ elements: [Element], next: PageCursor? = nil) {
+    public init(_ elements: [Element], next: PageCursor? = nil, previous: PageCursor? = nil) {
         self.elements = elements
         self.next = next
+        self.previous = previous
     }
 }
 
@@ -90,6 +100,9 @@ public struct PageCursor: Sendable, Hashable, Decodable {
         text = String(offset)
         self.offset = offset
     }
+
+    /// The same without a meaning here: in front, nothing is counted.
+    var opaque: PageCursor { PageCursor(text) }
 
     /// The number of elements before the page. It moves with elements that the program inserts and removes, never so far up
     /// that the next page would lose one.

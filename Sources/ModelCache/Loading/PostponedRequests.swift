@@ -11,12 +11,10 @@ final class PostponedRequests: Sendable {
         let error: ModelCacheError
     }
 
-    /// Requests that are told apart, beyond which the one that may be sent first is forgotten.
-    private static let countLimit = 1_024
     /// The longest time that is honoured, in seconds: a server's mistake must not end with the process alone.
     private static let timeLimit: Double = 3_600
 
-    private let state = Mutex<[ModelRequest: Postponed]>([:])
+    private let state = Mutex(BoundedTable<ModelRequest, Postponed>())
 
     /// The moment before which an answer wants no further request; `nil` if it does not say.
     static func end(of response: ModelResponse, at now: Date) -> Date? {
@@ -33,19 +31,14 @@ final class PostponedRequests: Sendable {
     func add(_ request: ModelRequest, _ error: ModelCacheError, at now: Date) {
         guard let until = error.retryAt else { return }
         let request = request.unconditional
-        state.withLock { state in
-            state[request] = Postponed(since: now, until: until, error: error)
-            guard state.count > Self.countLimit, let first = state.min(by: { $0.value.until < $1.value.until })
-            else { return }
-            state[first.key] = nil
-        }
+        _ = state.withLock { $0.put(Postponed(since: now, until: until, error: error), request) }
     }
 
     /// Forgets a request that was answered well.
     func remove(_ request: ModelRequest) {
         if state.withLock({ $0.isEmpty }) { return }
         let request = request.unconditional
-        state.withLock { $0[request] = nil }
+        _ = state.withLock { $0.remove(request) }
     }
 
     /// - Throws: a ``LoadFailure``, which was reported, if a request is not to be sent yet.
@@ -54,7 +47,7 @@ final class PostponedRequests: Sendable {
         let (request, now) = (request().unconditional, now())
         let postponed = state.withLock { state in
             // A clock that was set back says nothing.
-            if let found = state[request], now >= found.until || now < found.since { state[request] = nil }
+            if let found = state[request], now >= found.until || now < found.since { _ = state.remove(request) }
             return state[request]
         }
         if let postponed { throw LoadFailure(postponed.error, isReported: true) }

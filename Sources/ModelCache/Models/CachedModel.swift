@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
-/// A type of which a ``ModelCache`` keeps one value for each identity.
+/// A type of which a ``Models`` keeps one value for each identity.
 ///
 /// ```swift
 /// struct User: CachedModel {
@@ -14,7 +14,7 @@ import TypedCache
 /// }
 /// ```
 ///
-/// Everything else has a default. A reference to another model is a ``Link``.
+/// Everything else has a default. A reference to another model is a ``ModelLink``.
 ///
 /// A model must decode what it encodes: so it is kept. A type that flattens the server's form in `init(from:)` needs an
 /// `encode(to:)` that writes that form, or an `init(from:)` that reads both forms. In debug builds the first model of a type that
@@ -84,7 +84,7 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     ///     type refuses the model all the same.
     static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree?
 
-    /// Groups that the model belongs to, for ``ModelCache/ModelCache/invalidate(_:)``; none by default. At most 10 of 1 to
+    /// Groups that the model belongs to, for ``Models/invalidate(_:)``; none by default. At most 10 of 1 to
     /// 256 UTF-8 bytes: a model with others is not written to disk.
     var tags: Set<String> { get }
 }
@@ -113,9 +113,9 @@ public struct ModelSource: Hashable, Sendable {
     public static let detail = ModelSource(base: .detail)
     /// An element of a list.
     public static let list = ModelSource(base: .list)
-    /// A model inside another one, by a ``Link``.
+    /// A model inside another one, by a ``ModelLink``.
     public static let nested = ModelSource(base: .nested)
-    /// The program itself, by ``ModelCache/ModelCache/save(_:)``.
+    /// The program itself, by ``Models/save(_:)``.
     public static let pushed = ModelSource(base: .pushed)
 }
 

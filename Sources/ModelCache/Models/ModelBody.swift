@@ -15,12 +15,12 @@ public struct ModelBody: Sendable {
 
     /// A body that did not come by a fetch: the answer to a request of the program's own, or for tests of a type's decoding.
     ///
-    /// Models that links hold in it are decoded, and kept by nothing: ``ModelCache/ModelCache/decode(_:from:at:)`` does that.
+    /// Models that links hold in it are decoded, and kept by nothing: ``Models/decode(_:from:at:)`` does that.
     ///
     /// - Parameters:
     ///   - data: the bytes as the server sent them.
     ///   - headers: the answer's headers.
-    ///   - decoder: as for ``ModelCache/ModelCache/init(account:types:directory:transport:clock:onFailure:decoder:)``.
+    ///   - decoder: as for ``Models/init(account:types:directory:transport:clock:onFailure:decoder:)``.
     public init(
         _ data: Data,
         headers: ModelHeaders = [:],
@@ -80,16 +80,21 @@ public struct ModelBody: Sendable {
     ///   - next: the member with the cursor of the next page, a string or a whole number; null on the last page. A server
     ///     that leaves it out there takes ``MemberPath/optional(_:)``: otherwise an absent member is an error, for
     ///     a misspelt name would end each list with its first page.
+    ///   - previous: the member with the cursor of the page in front of this one. All else is as for `next`.
     /// - Throws: `DecodingError`.
     public func page<Element: CachedModel>(
         items: MemberPath = [],
-        next: MemberPath? = nil
-    ) throws -> Page<Element> {
+        next: MemberPath? = nil,
+        previous: MemberPath? = nil
+    ) throws -> ModelPage<Element> {
         let elements =
             items.isOptional
             ? try decode([Element].self, at: items) ?? [] : try decode([Element].self, at: items.names)
-        guard let next else { return Page(elements) }
-        return Page(elements, next: try decode(PageCursor.self, at: next))
+        return ModelPage(
+            elements,
+            next: try next.flatMap { try decode(PageCursor.self, at: $0) },
+            previous: try previous.flatMap { try decode(PageCursor.self, at: $0) }
+        )
     }
 
     /// Decodes a value that may be null, and may be absent where its path is optional.

@@ -167,7 +167,7 @@ public struct ModelResponse: Sendable, Hashable {
     }
 }
 
-/// The connection of a ``ModelCache`` to its server.
+/// The connection of a ``Models`` to its server.
 ///
 /// ```swift
 /// struct Transport: ModelTransport {

@@ -29,9 +29,9 @@ public final class LiveList<List: ModelList>: Observable {
     init(_ engine: ModelEngine, _ list: List) {
         self.engine = engine
         self.list = list
-        let first = try? engine.snapshotAtOnce(list)
-        state = LiveState(engine, empty: nil, first: first, engine.updates(list).withEqualOnes) {
-            () async throws(ModelCacheError) in try await engine.snapshot(list)
+        let first = try? engine.snapshots.snapshotAtOnce(list)
+        state = LiveState(engine.tables, empty: nil, first: first, engine.snapshots.updates(list).withEqualOnes) {
+            () async throws(ModelCacheError) in try await engine.snapshots.snapshot(list)
         }
     }
 
@@ -43,6 +43,8 @@ public final class LiveList<List: ModelList>: Observable {
     public var holes: [List.Element.ID] { state.snapshot?.holes ?? [] }
     /// Whether the server has more elements after the last one.
     public var hasMore: Bool { state.snapshot?.hasMore ?? false }
+    /// Whether the server has elements in front of the first one.
+    public var hasPrevious: Bool { state.snapshot?.hasPrevious ?? false }
     /// What the latest page said of the whole list; `nil` where it is not stored.
     public var details: List.Details? { state.snapshot?.details }
     /// The list's own freshness; `nil` where it is not stored.
@@ -61,7 +63,7 @@ public final class LiveList<List: ModelList>: Observable {
     /// - Parameter mode: how a stale list is used.
     public func load(_ mode: FetchMode = .automatic) async {
         await state.load {
-            let fetched = try await engine.fetch(list, mode: mode)
+            let fetched = try await engine.lists.fetch(list, mode)
             // A change of the list that is not confirmed shows over every answer.
             return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
         }
@@ -73,15 +75,20 @@ public final class LiveList<List: ModelList>: Observable {
     /// Loads all known pages again, and returns when they show, or ``error`` has the failure. Until then the former list shows.
     public func reloadAllPages() async {
         await state.load {
-            let fetched = try await engine.reloadAllPages(of: list)
+            let fetched = try await engine.lists.reloadAllPages(of: list)
             return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
         }
     }
 
     /// Loads the page after the last element, if there is one, and returns when it shows, or that has failed.
-    public func loadMore() async {
+    public func loadMore() async { await loadMore(at: .back) }
+
+    /// Loads the page in front of the first element, if there is one. All else is as for ``loadMore()``.
+    public func loadPrevious() async { await loadMore(at: .front) }
+
+    private func loadMore(at end: ListEnd) async {
         await state.load {
-            let fetched = try await engine.fetchMore(of: list)
+            let fetched = try await engine.lists.fetchMore(of: list, at: end)
             return .init(snapshot: fetched, isStored: fetched.isStored)
         }
     }

@@ -30,9 +30,14 @@ public final class LiveModel<Model: CachedModel>: Observable {
         self.engine = engine
         self.id = id
         // A failure is told by the reading that follows.
-        let first = try? engine.snapshotsInMemory(Model.self, [id.cacheKey])?.first
-        state = LiveState(engine, empty: nil, first: first, engine.updates(Model.self, id).withEqualOnes) {
-            () async throws(ModelCacheError) in try await engine.snapshot(Model.self, id)
+        let first = try? engine.snapshots.snapshotsInMemory(Model.self, [id.cacheKey])?.first
+        state = LiveState(
+            engine.tables,
+            empty: nil,
+            first: first,
+            engine.snapshots.updates(Model.self, id).withEqualOnes
+        ) {
+            () async throws(ModelCacheError) in try await engine.snapshots.snapshot(Model.self, id.cacheKey)
         }
     }
 
@@ -54,7 +59,7 @@ public final class LiveModel<Model: CachedModel>: Observable {
     /// - Parameter mode: how a stale model is used.
     public func load(_ mode: FetchMode = .automatic) async {
         await state.load {
-            let fetched = try await engine.fetch(Model.self, id, mode: mode)
+            let fetched = try await engine.loader.fetch(Model.self, id, mode: mode)
             // A change that is not confirmed shows over every answer.
             return .init(snapshot: fetched, isStored: fetched.isStored || state.snapshot?.isChanging == true)
         }

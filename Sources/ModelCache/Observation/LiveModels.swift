@@ -12,9 +12,14 @@ public final class LiveModels<Model: CachedModel>: Observable {
     init(_ engine: ModelEngine, _ ids: [Model.ID]) {
         self.engine = engine
         self.ids = ids
-        let first = try? engine.snapshotsInMemory(Model.self, ids.map(\.cacheKey)).map(ModelEngine.byID)
-        state = LiveState(engine, empty: [:], first: first, engine.updates(Model.self, ids).withEqualOnes) {
-            () async throws(ModelCacheError) in try await engine.snapshotsByID(Model.self, ids)
+        let first = try? engine.snapshots.snapshotsInMemory(Model.self, ids.map(\.cacheKey)).map(Snapshots.byID)
+        state = LiveState(
+            engine.tables,
+            empty: [:],
+            first: first,
+            engine.snapshots.updates(Model.self, ids).withEqualOnes
+        ) {
+            () async throws(ModelCacheError) in try await engine.snapshots.snapshotsByID(Model.self, ids)
         }
     }
 
@@ -39,7 +44,7 @@ public final class LiveModels<Model: CachedModel>: Observable {
     /// - Parameter mode: how stale models are used.
     public func load(_ mode: FetchMode = .automatic) async {
         await state.load {
-            let fetched = try await engine.fetch(Model.self, ids, mode: mode)
+            let fetched = try await engine.loader.fetch(Model.self, ids, mode: mode)
             // A change that is not confirmed shows over every answer.
             let isChanging = state.snapshot.values.contains(where: \.isChanging)
             return .init(snapshot: fetched, isStored: isChanging || fetched.values.allSatisfy(\.isStored))

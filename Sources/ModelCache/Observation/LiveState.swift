@@ -12,7 +12,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
     /// Whether a snapshot was shown, or nothing will be.
     private var isRead = false
 
-    @ObservationIgnored private let engine: ModelEngine
+    @ObservationIgnored private let tables: ModelTables
     @ObservationIgnored private let empty: Snapshot
     @ObservationIgnored private let read: @Sendable () async throws(ModelCacheError) -> Snapshot
     @ObservationIgnored private var following: Task<Void, Never>?
@@ -33,13 +33,13 @@ final class LiveState<Snapshot: Sendable & Equatable> {
     ///   - updates: all snapshots, equal ones as well: another one may have been shown in between.
     ///   - read: makes a snapshot of this moment.
     init(
-        _ engine: ModelEngine,
+        _ tables: ModelTables,
         empty: Snapshot,
         first: Snapshot?,
         _ updates: Updates<Snapshot>,
         read: @escaping @Sendable () async throws(ModelCacheError) -> Snapshot
     ) {
-        self.engine = engine
+        self.tables = tables
         self.empty = empty
         self.read = read
         snapshot = first ?? empty
@@ -73,7 +73,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         isRead = true
         isEnded = true
         // After a user has signed out, nothing of the account stays on the screen.
-        if engine.isErased { (snapshot, stored) = (empty, empty) }
+        if tables.isErased { (snapshot, stored) = (empty, empty) }
     }
 
     /// The result of a load.

@@ -23,7 +23,7 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
 
     /// One loop.
     public final class Iterator: AsyncIteratorProtocol {
-        private let engine: ModelEngine
+        private let tables: ModelTables
         private let observer = Observer()
         /// Gives the entries to observe to the closure before it reads them.
         private let read: @Sendable (@Sendable (Set<EntryName>) -> Void) async throws(ModelCacheError) -> Snapshot
@@ -32,24 +32,24 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
         private var last: Snapshot?
 
         init(
-            _ engine: ModelEngine,
+            _ tables: ModelTables,
             isSame: @escaping @Sendable (Snapshot, Snapshot) -> Bool,
             _ read:
                 @escaping @Sendable (@Sendable (Set<EntryName>) -> Void) async throws(ModelCacheError) -> Snapshot
         ) {
-            self.engine = engine
+            self.tables = tables
             self.isSame = isSame
             self.read = read
         }
 
-        deinit { engine.bus.remove(observer) }
+        deinit { tables.bus.remove(observer) }
 
         public func next() async -> Snapshot? { await next(isolation: nil) }
 
         public func next(isolation actor: isolated (any Actor)?) async -> Snapshot? {
             while await observer.changed() {
                 do throws(ModelCacheError) {
-                    let (bus, observer) = (engine.bus, observer)
+                    let (bus, observer) = (tables.bus, observer)
                     let snapshot = try await read { names in bus.observe(names, observer) }
                     if skipsEqualOnes {
                         if let last, isSame(last, snapshot) { continue }
@@ -59,10 +59,10 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
                 } catch {
                     // A disk that fails shows nothing new; the next change is another attempt.
                     if error.code == .closed { break }
-                    engine.report(error)
+                    tables.report(error)
                 }
             }
-            engine.bus.remove(observer)
+            tables.bus.remove(observer)
             // A loop that has ended retains no models, even if there is still a reference to it.
             last = nil
             return nil

@@ -15,6 +15,7 @@ final class Account: Sendable {
     /// The same, for a look that waits for no opening.
     private let opened = Mutex(Tables())
     let writer = DiskWriter()
+    let bus = ChangeBus()
     /// Where disk reads run: the threads of Swift's tasks are too few to wait for a disk.
     private let readers = DispatchQueue(
         label: "model-cache.readers",
@@ -140,13 +141,18 @@ final class Account: Sendable {
             if tables.isEnded { throw CacheError.closed }
             let policy = Model.policy
             let removals = Removals()
-            let unreadable = ModelTable<Model>.unreadableEntries(report, removals)
+            let unreadable = UnreadableEntries("a stored model of \(name)", report) { [bus] key in
+                removals.lost(key)
+                bus.tell([ModelTable<Model>.name(key)])
+            } subject: {
+                .model(Model.self, key: $0)
+            }
             let cache = try open(
                 ModelRecord<Model>.self,
                 name,
                 memory: policy.memory,
                 disk: DiskSettings(byteLimit: policy.disk),
-                expiration: policy.keep,
+                expiration: policy.expiration,
                 unreadable: unreadable
             )
             let table = ModelTable(
@@ -171,7 +177,6 @@ final class Account: Sendable {
     }
 
     var openLists: ListTable? { opened.withLock { $0.lists } }
-    var openBookkeeping: Bookkeeping? { opened.withLock { $0.bookkeeping?.0 } }
 
     /// The table of all lists. All else is as for models.
     func lists() throws(ModelCacheError) -> ListTable {
@@ -179,7 +184,13 @@ final class Account: Sendable {
         return try withTables { tables throws(CacheError) in
             if let lists = tables.lists { return lists }
             if tables.isEnded { throw CacheError.closed }
-            let unreadable = UnreadableEntries("a stored list", report) { .list(key: $0) }
+            let losses = Removals()
+            let unreadable = UnreadableEntries("a stored list", report) { [bus] key in
+                losses.lost(key)
+                bus.tell([ListTable.name(key)])
+            } subject: {
+                .list(key: $0)
+            }
             let cache = try open(
                 ListEntry.self,
                 "$lists",
@@ -188,7 +199,7 @@ final class Account: Sendable {
                 expiration: .afterIdle(.days(30)),
                 unreadable: unreadable
             )
-            let lists = ListTable(cache, unreadable: unreadable)
+            let lists = ListTable(cache, losses: losses, unreadable: unreadable)
             tables.lists = lists
             return lists
         }
@@ -293,9 +304,11 @@ final class ListTable: Closable {
     let records: RecordTable<ListEntry>
     let layers = Layers<ListRecord>()
     let removals = Removals()
+    let losses: Removals
     let recentChanges = RecentChanges()
 
-    init(_ cache: Cache<ListEntry>, unreadable: UnreadableEntries) {
+    init(_ cache: Cache<ListEntry>, losses: Removals, unreadable: UnreadableEntries) {
+        self.losses = losses
         records = RecordTable(cache) { error, key throws(CacheError) in
             unreadable.tell(key, because: error)
             return nil
@@ -304,6 +317,13 @@ final class ListTable: Closable {
 
     func close() -> ModelCacheError? { closing(records.cache) }
     func trimMemory(toCount count: Int) { records.cache.trimMemory(toCount: count) }
+
+    /// Puts entries in the place of the present ones.
+    func merged(_ changes: RecordTable<ListEntry>.Changes) -> MergedGroup {
+        losses.wrote(at: (0..<changes.count).compactMap { changes.record($0)?.record.state.revision }.max())
+        let due = records.change(changes)
+        return MergedGroup(model: nil, due: due) { [self] in records.write(due) }
+    }
 
     static func name(_ key: String) -> EntryName { EntryName(model: nil, key: key) }
 }

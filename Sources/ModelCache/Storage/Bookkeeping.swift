@@ -114,7 +114,7 @@ final class Bookkeeping: Sendable {
     ///   - scopes: are invalidated at the revision, in memory, in the moment at which it is given: an entry with a later
     ///     revision was changed by a call that knew of the invalidation. ``save()`` has the disk know of it.
     ///   - extend: is to have ``reserve()`` called before long, where half of those that are reserved were given.
-    func next(invalidating scopes: [InvalidationScope] = [], _ extend: (Bookkeeping) -> Void) -> Revision? {
+    func next(invalidating scopes: [InvalidationScope] = [], _ extend: () -> Void) -> Revision? {
         let (revision, isShort) = state.withLock { state -> (Revision?, Bool) in
             guard state.last.number < state.record.reserved else { return (nil, false) }
             state.advance(invalidating: scopes)
@@ -122,7 +122,7 @@ final class Bookkeeping: Sendable {
             if isShort { state.isReserving = true }
             return (state.last, isShort)
         }
-        if isShort { extend(self) }
+        if isShort { extend() }
         return revision
     }
 

@@ -1,12 +1,13 @@
 import KeyedArchive
+import Synchronization
 import TypedCache
 
 /// Whether the models of a type decode what they encode, tried with the first one that is written. A type that reads the
 /// server's form and writes its own is a miss at the next launch.
 ///
 /// In debug builds alone.
-struct CodingTrial<Model: CachedModel>: Sendable {
-    private let isDone = Flag()
+final class CodingTrial<Model: CachedModel>: Sendable {
+    private let isDone = Atomic(false)
 
     /// Tries the first of some entries, unless one was tried.
     ///
@@ -16,22 +17,15 @@ struct CodingTrial<Model: CachedModel>: Sendable {
         _ report: (ModelCacheError) -> Void
     ) {
         #if DEBUG
-            guard !isDone.isSet, let record = (0..<changes.count).lazy.compactMap(changes.record).first else {
-                return
-            }
-            isDone.set()
+            guard !isDone.load(ordering: .relaxed),
+                let record = (0..<changes.count).lazy.compactMap(changes.record).first
+            else { return }
+            isDone.store(true, ordering: .relaxed)
             guard let fault = Self.fault(of: record) else { return }
-            let name = "\(Model.self)"
             let remedy =
                 "its models are missing after the next launch; give it an encode(to:) that writes what it reads"
-            let subject = ModelCacheError.Subject.model(Model.self, key: record.model.id.cacheKey)
-            report(
-                ModelCacheError(
-                    .invalidModel,
-                    "\(name) does not decode what it encodes (\(fault)): \(remedy)",
-                    of: subject
-                )
-            )
+            let message = "\(Model.self) does not decode what it encodes (\(fault)): \(remedy)"
+            report(ModelCacheError(.invalidModel, message, of: .model(Model.self, key: record.model.id.cacheKey)))
         #endif
     }
 

@@ -36,15 +36,6 @@ final class ModelTable<Model: CachedModel>: Sendable {
         }
     }
 
-    static func unreadableEntries(
-        _ report: @escaping @Sendable (ModelCacheError) -> Void,
-        _ removals: Removals
-    ) -> UnreadableEntries {
-        UnreadableEntries("a stored model of \(Model.modelName)", report, removals: removals) {
-            .model(Model.self, key: $0)
-        }
-    }
-
     /// Has a migrated model written, so that it is migrated once; the caller does not wait for that.
     ///
     /// After all changes that were made before, and not over one of them: only the entry that was read gives way. It stays
@@ -63,11 +54,6 @@ final class ModelTable<Model: CachedModel>: Sendable {
                 if error.code != .closed { report(ModelCacheError(error)) }
             }
         }
-    }
-
-    /// Puts one entry in the place of the present one; `nil` removes it.
-    func merged(_ key: String, to record: ModelRecord<Model>?) -> MergedGroup {
-        merged([key: record])
     }
 
     /// Puts some entries in the place of the present ones; `nil` removes one. None changes nothing.
@@ -89,6 +75,20 @@ final class ModelTable<Model: CachedModel>: Sendable {
             trial.tryOnce(changes, report)
             return records.write(due)
         }
+    }
+
+    /// Whether an answer's model gave way to a later change of the entry that the answer is no result beside, so that the
+    /// server is asked again: the program removed the model, or changed it before it was there; or a part of it was asked for
+    /// later. Merged over the whole model, the part's old fields would count as new.
+    func hasOvertaken(
+        _ model: Model,
+        of answer: Answer,
+        merged stored: ModelRecord<Model>?,
+        key: String,
+        in bookkeeping: Bookkeeping
+    ) -> Bool {
+        guard let stored else { return removals.covers(answer.revision, of: key) }
+        return bookkeeping.isLater(stored.state, than: answer) && !stored.isComplete && Model.isComplete(model)
     }
 
     static func name(_ key: String) -> EntryName { EntryName(model: Model.modelName, key: key) }

@@ -189,22 +189,16 @@ where Record.Wrapper.Value == Record {
 
     // MARK: Writing
 
-    /// Puts an entry in the place of the present one; `nil` removes it. ``write(_:)`` brings it to disk.
+    /// Puts entries in the place of the present ones, in this order; `nil` removes one. ``write(_:)`` brings them to disk.
     ///
     /// - Returns: the change, to be written.
-    func change(_ key: String, to record: Record?, tags: Set<String> = []) -> WaitingChanges.Due {
-        change(Changes([(key, record, tags)]))
-    }
-
-    /// Changes several entries, in this order. All else is as for one.
     func change(_ changes: Changes) -> WaitingChanges.Due {
         // One that waits is written with its new age.
         let renewed = changes.list.filter { $0.isRenewal && waiting[$0.key] == nil }
-        guard !renewed.isEmpty else { return waiting.add(changes.list + renewals.remove(changes.list)) }
         let keys = Set(renewed.map(\.key))
-        let changed = changes.list.filter { !keys.contains($0.key) }
-        renewals.add(renewed)
-        var due = waiting.add(changed + renewals.remove(changed))
+        let changed = keys.isEmpty ? changes.list : changes.list.filter { !keys.contains($0.key) }
+        renewals.remove(changed)
+        var due = waiting.add(changed + renewals.add(renewed))
         due.renewed = renewed.map(\.key)
         return due
     }

@@ -31,14 +31,12 @@ final class Steps: Sendable {
         for _ in 0..<Self.attempts {
             if let found = try await undisturbed(read) { return found }
         }
-        return try await turns.run { () async -> Result<Found, ModelCacheError> in
-            await Result.of { () async throws(ModelCacheError) in
-                // Merges wait in the meantime; unconfirmed changes that the program shows or takes away still disturb.
-                while true {
-                    if let found = try await self.undisturbed(read) { return found }
-                }
+        return try await turns.run { () async throws(ModelCacheError) in
+            // Merges wait in the meantime; unconfirmed changes that the program shows or takes away still disturb.
+            while true {
+                if let found = try await undisturbed(read) { return found }
             }
-        }.get()
+        }
     }
 
     /// Reads entries as they are between two steps, without suspending.

@@ -41,12 +41,10 @@ final class Turns: Sendable {
     var waitingCount: Int { state.withLock { $0.count } }
 
     /// Runs `body` when all that came before have ended. Not for use inside of `body` itself.
-    nonisolated(nonsending) func run<Result>(
-        _ body: nonisolated(nonsending) () async throws -> Result
-    ) async rethrows -> Result {
-        await withUnsafeContinuation { continuation in
-            if state.withLock({ $0.join(continuation) }) { continuation.resume() }
-        }
+    nonisolated(nonsending) func run<Result, Failure>(
+        _ body: nonisolated(nonsending) () async throws(Failure) -> Result
+    ) async throws(Failure) -> Result {
+        _ = await wait { true }
         defer { end() }
         return try await body()
     }
@@ -56,10 +54,16 @@ final class Turns: Sendable {
     /// - Parameter draw: gives the turn a number, in the moment at which it gets its place: later turns get later numbers.
     ///   Runs under the lock of the turns.
     /// - Returns: `nil`, without a turn, if `draw` gives none.
-    nonisolated(nonsending) func run<Number: Sendable, Result>(
+    nonisolated(nonsending) func run<Number: Sendable, Result, Failure>(
         drawing draw: () -> Number?,
-        _ body: nonisolated(nonsending) (Number) async -> Result
-    ) async -> Result? {
+        _ body: nonisolated(nonsending) (Number) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result? {
+        guard let drawn = await wait(draw) else { return nil }
+        defer { end() }
+        return try await body(drawn)
+    }
+
+    private nonisolated(nonsending) func wait<Number: Sendable>(_ draw: () -> Number?) async -> Number? {
         var drawn: Number?
         await withUnsafeContinuation { continuation in
             let isFree = state.withLock { state in
@@ -68,9 +72,7 @@ final class Turns: Sendable {
             }
             if isFree { continuation.resume() }
         }
-        guard let drawn else { return nil }
-        defer { end() }
-        return await body(drawn)
+        return drawn
     }
 
     private func end() {

@@ -7,44 +7,37 @@ import TypedCache
 final class UnreadableEntries: CacheObserver {
     typealias Subject = ModelCacheError.Subject
 
-    /// Entries that are told apart; beyond it, all may be told of once more.
-    private static let countLimit = 1_024
-
-    private let told = Mutex<Set<String>>([])
+    private let told = Mutex(BoundedTable<String, Void>())
     private let kind: String
     private let subject: @Sendable (String) -> Subject?
     private let report: @Sendable (ModelCacheError) -> Void
-    private let removals: Removals?
+    private let lost: (@Sendable (String) -> Void)?
 
-    var observedEvents: ObservedEvents { removals == nil ? .failures : .losses }
+    var observedEvents: ObservedEvents { lost == nil ? .failures : .losses }
 
     /// - Parameters:
     ///   - kind: an entry whose key is unknown, or says nothing: "a stored list".
-    ///   - removals: are told of lost entries.
+    ///   - lost: is given the keys of entries that the cache loses; `nil`: it loses none.
     ///   - subject: the model or list with a key; `nil`: the key says nothing.
     init(
         _ kind: String,
         _ report: @escaping @Sendable (ModelCacheError) -> Void,
-        removals: Removals? = nil,
+        lost: (@Sendable (String) -> Void)? = nil,
         subject: @escaping @Sendable (String) -> Subject? = { _ in nil }
     ) {
         self.kind = kind
         self.report = report
-        self.removals = removals
+        self.lost = lost
         self.subject = subject
     }
 
     /// Tells of an entry that is there, but cannot be decoded.
     func tell(_ key: String, because cause: any Error) {
-        let isNew = told.withLock { told in
-            if told.count >= Self.countLimit { told = [] }
-            return told.insert(key).inserted
-        }
-        if isNew { tell(.decodingFailed, key, because: cause) }
+        if told.withLock({ $0.put((), key).former }) == nil { tell(.decodingFailed, key, because: cause) }
     }
 
     func cache(_ name: String, did event: CacheEvent) {
-        if event.kind == .removed, let key = event.key { removals?.lost(key) }
+        if event.kind == .removed, let key = event.key { lost?(key) }
         guard event.reason == .corrupted, let cause = event.cause else { return }
         tell(.storage, event.key, because: cause)
     }

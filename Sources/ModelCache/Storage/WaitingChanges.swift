@@ -41,7 +41,8 @@ final class WaitingChanges: Sendable {
         /// How many keys have a hash that begins with each number: almost all keys of a long list are known by that not to
         /// wait, and are not looked for.
         private var hashes: [UInt32] = []
-        var refused: [String] = []
+        /// The keys of changes that are kept in memory alone because the disk refuses them.
+        var refused = BoundedTable<String, Void>()
         var last: UInt64 = 0
 
         private static func place(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 52) }
@@ -62,19 +63,18 @@ final class WaitingChanges: Sendable {
             return removed
         }
 
+        /// - Returns: the key of the oldest refused change, for which there is no room any longer.
+        mutating func refuse(_ key: String) -> String? {
+            waiting[key]?.isRefused = true
+            return refused.put((), key).oldest?.key
+        }
+
         mutating func remove(_ key: String) -> [Waiting] {
             guard let index = waiting.index(forKey: key) else { return [] }
             return [remove(at: index)]
         }
 
-        mutating func refuse(_ key: String) {
-            waiting[key]?.isRefused = true
-            refused.append(key)
-        }
     }
-
-    /// The most entries that are kept in memory alone because the disk refuses them.
-    private static let refusedLimit = 1_024
 
     private let state = Mutex(State())
 
@@ -125,7 +125,7 @@ final class WaitingChanges: Sendable {
                 state.last += 1
                 let waiting = Waiting(entry: changes[index].entry, number: state.last, hash: hashes[index])
                 guard let old = state.put(waiting, changes[index].key) else { continue }
-                if old.isRefused { state.refused.removeAll { $0 == changes[index].key } }
+                if old.isRefused { _ = state.refused.remove(changes[index].key) }
                 former.append(old)
             }
             return first
@@ -155,9 +155,7 @@ final class WaitingChanges: Sendable {
         let dropped = state.withLock { state -> [Waiting] in
             guard state.waiting[key]?.number == due.first + UInt64(index) else { return [] }
             guard isRefused else { return state.remove(key) }
-            state.refuse(key)
-            guard state.refused.count > Self.refusedLimit else { return [] }
-            return state.remove(state.refused.removeFirst())
+            return state.refuse(key).map { state.remove($0) } ?? []
         }
         _ = dropped
     }

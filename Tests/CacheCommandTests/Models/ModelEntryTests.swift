@@ -11,7 +11,7 @@ import Testing
         static let schemaVersion = 3
         let id: Int
         var name: String
-        var friend: Link<User>?
+        var friend: ModelLink<User>?
         static func request(for id: Int) -> ModelRequest { .get("/users/\(id)") }
     }
 
@@ -20,7 +20,7 @@ import Testing
         var listKey: String { "friends" }
         var tags: Set<String> { ["people"] }
         func request(after cursor: PageCursor?) -> ModelRequest { .get("/friends") }
-        func page(in body: ModelBody) throws -> Page<User> { try body.page(items: "items", next: "next") }
+        func page(in body: ModelBody) throws -> ModelPage<User> { try body.page(items: "items", next: "next") }
     }
 
     struct Server: ModelTransport {
@@ -41,7 +41,7 @@ import Testing
 
     init() async throws {
         workspace = try Workspace()
-        let models = try await ModelCache(
+        let models = try await Models(
             account: "42",
             types: [User.self],
             directory: URL(fileURLWithPath: workspace.root),

@@ -96,7 +96,7 @@ final class ModelTorture {
         return found
     }
 
-    private func violations(in models: ModelCache) async throws -> [Violation] {
+    private func violations(in models: Models) async throws -> [Violation] {
         guard let list = try await models.stored(TorturedList()) else {
             return flushed < 0
                 ? [] : [Violation(law: .lost, evidence: "no list, though number \(flushed) was on disk")]

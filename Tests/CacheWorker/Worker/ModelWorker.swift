@@ -15,7 +15,7 @@ struct TorturedArticle: CachedModel {
     static let modelName = "article"
     let id: Int
     var version: Int
-    var author: Link<TorturedAuthor>
+    var author: ModelLink<TorturedAuthor>
 
     static func request(for id: Int) -> ModelRequest { .get("/articles/\(id)") }
 }
@@ -54,8 +54,8 @@ struct ModelWorker {
 
     static let account = "tortured"
 
-    static func open(_ directory: URL, account: String = account, number: Int = 0) async throws -> ModelCache {
-        try await ModelCache(
+    static func open(_ directory: URL, account: String = account, number: Int = 0) async throws -> Models {
+        try await Models(
             account: account,
             types: [TorturedArticle.self, TorturedAuthor.self],
             directory: directory,
@@ -73,7 +73,7 @@ struct ModelWorker {
     /// Merges one answer after another; each third one is waited for.
     private func merge() async throws {
         let transport = CountingTransport(first: first)
-        let models = try await ModelCache(
+        let models = try await Models(
             account: Self.account,
             types: [TorturedArticle.self, TorturedAuthor.self],
             directory: directory,

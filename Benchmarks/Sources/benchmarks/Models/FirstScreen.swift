@@ -71,7 +71,7 @@ enum FirstScreen: String, CaseIterable {
         switch self {
         case .models:
             return try wait {
-                let models = try await ModelCache.offers(in: folder)
+                let models = try await Models.offers(in: folder)
                 let opened = Moment()
                 let offers = try await models.stored(OfferList(name: Self.list))?.elements ?? []
                 let sellers = try await models.stored(Seller.self, ids: Set(offers.map(\.seller.id)))
@@ -139,7 +139,7 @@ struct FirstScreenRun {
         let sellers = (0..<Offer.sellerCount).map(Seller.make)
         let server = try OfferServer(lists: [FirstScreen.list: ids])
         try wait {
-            let models = try await ModelCache.offers(in: folder, server)
+            let models = try await Models.offers(in: folder, server)
             for first in stride(from: 0, to: count, by: 1_000) {
                 try await models.save((first..<first + 1_000).map { Offer.make($0) })
             }

@@ -33,7 +33,7 @@ struct GrownListRun {
         let folder = try context.makeFolder("grown-\(length)")
         let server = OfferServer(answers)
         let (time, processor) = try wait {
-            let models = try await ModelCache.offers(in: folder, server)
+            let models = try await Models.offers(in: folder, server)
             _ = try await models.fetch(list)
             await models.flush()
             var time: [Double] = []
@@ -71,7 +71,7 @@ struct GrownListRun {
         let server = try OfferServer(lists: ["all": 0..<length])
         let count = context.isOnce ? 3 : context.isQuick ? 30 : 200
         let samples = try wait {
-            let models = try await ModelCache.offers(in: folder, server)
+            let models = try await Models.offers(in: folder, server)
             _ = try await models.fetch(list)
             await models.flush()
             let updates = models.updates(of: list).makeAsyncIterator()

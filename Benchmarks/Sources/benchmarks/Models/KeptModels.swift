@@ -40,7 +40,7 @@ struct KeptModels {
     func run(_ context: Context) throws {
         let folder = try context.makeFolder("keep")
         let (saved, observed, ended) = try wait {
-            let models = try await ModelCache(
+            let models = try await Models(
                 account: "benchmark",
                 types: [KeptProduct.self],
                 directory: folder,
@@ -63,7 +63,7 @@ struct KeptModels {
     }
 
     /// - Returns: the most models in memory after one of the saves.
-    private func save(_ version: Int, _ models: ModelCache) async throws -> Int {
+    private func save(_ version: Int, _ models: Models) async throws -> Int {
         var most = 0
         for first in stride(from: 0, to: Self.count, by: 1_000) {
             try await models.save((first..<first + 1_000).map { KeptProduct(id: $0, stock: Counted(version)) })
@@ -76,7 +76,7 @@ struct KeptModels {
     /// Has all models observed, and ends the observers.
     ///
     /// - Returns: how many models are in memory while each observer has its snapshot.
-    private func observe(_ models: ModelCache) async -> Int {
+    private func observe(_ models: Models) async -> Int {
         let observers = (0..<Self.observerCount).map { number in
             let ids = Array(stride(from: number, to: Self.count, by: Self.observerCount))
             return models.updates(of: KeptProduct.self, ids: ids).makeAsyncIterator()

@@ -8,7 +8,7 @@ struct ModelMemoryRun {
         let count = context.isOnce ? 1_000 : context.isQuick ? 10_000 : 100_000
         let folder = try context.makeFolder("memory")
         try wait {
-            let models = try await ModelCache.offers(in: folder)
+            let models = try await Models.offers(in: folder)
             for first in stride(from: 0, to: count, by: 1_000) {
                 try await models.save((first..<first + 1_000).map { Offer.make($0) })
             }
@@ -23,7 +23,7 @@ struct ModelMemoryRun {
             )
         }
         let held = try wait {
-            let models = try await ModelCache.offers(in: folder)
+            let models = try await Models.offers(in: folder)
             _ = try await models.stored(Offer.self, id: 0)
             let before = Self.allocated
             for first in stride(from: 0, to: count, by: 1_000) {

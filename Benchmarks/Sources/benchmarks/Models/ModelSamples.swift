@@ -13,7 +13,7 @@ struct Product: CachedModel {
     var rating: Double
     var summary: String
     var changedAt: Double
-    var maker: Link<Maker>
+    var maker: ModelLink<Maker>
 
     static func request(for id: Int) -> ModelRequest { .get("/products/\(id)") }
 
@@ -28,7 +28,7 @@ struct Product: CachedModel {
             rating: Double(id % 50) / 10,
             summary: "Number \(id) of its kind, which comes in \(id % 9 + 1) colours and ships in two days.",
             changedAt: 780_000_000 + Double(id * 7_919),
-            maker: Link(id % 40)
+            maker: ModelLink(id % 40)
         )
     }
 }
@@ -57,7 +57,7 @@ struct DecodedList: ModelList {
 
     var listKey: String { "products/\(name)" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/products/list/\(name)") }
-    func page(in body: ModelBody) -> Page<Product> { Page(products) }
+    func page(in body: ModelBody) -> ModelPage<Product> { ModelPage(products) }
 
     static func == (left: DecodedList, right: DecodedList) -> Bool { left.name == right.name }
     func hash(into hasher: inout Hasher) { hasher.combine(name) }

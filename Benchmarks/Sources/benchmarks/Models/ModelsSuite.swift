@@ -23,9 +23,9 @@ struct ModelsSuite: Suite {
         try KeptModels().run(context)
     }
 
-    private func open(_ folder: URL, _ server: (any ModelTransport)? = nil) throws -> ModelCache {
+    private func open(_ folder: URL, _ server: (any ModelTransport)? = nil) throws -> Models {
         try wait {
-            try await ModelCache(
+            try await Models(
                 account: "benchmark",
                 types: [Product.self, Maker.self],
                 directory: folder,
@@ -70,7 +70,7 @@ struct ModelsSuite: Suite {
     ///   - products: returns the models of an answer, for SQLite.
     private func compareMerges(
         _ work: String,
-        into models: ModelCache,
+        into models: Models,
         in context: Context,
         fetch: @escaping @Sendable (_ index: Int) async throws -> Void,
         products: @escaping (_ index: Int) throws -> [Product]
@@ -106,7 +106,7 @@ struct ModelsSuite: Suite {
         let count = 100
         let server = try ProductServer(lists: ["all": 0..<count])
         /// A folder with the list in it, and the cache that has written it.
-        func fill(_ name: String) throws -> (folder: URL, models: ModelCache) {
+        func fill(_ name: String) throws -> (folder: URL, models: Models) {
             let folder = try context.makeFolder(name)
             let models = try open(folder, server)
             try wait {
@@ -249,7 +249,7 @@ struct ModelsSuite: Suite {
                 _ = try await models.fetch(ProductList(name: "first"))
                 try await models.close()
             }
-            var kept: [ModelCache] = []
+            var kept: [Models] = []
             try context.compare(
                 work: "open and read the first list of 20 with their makers",
                 parameters: ["models": "\(count)"],

@@ -16,7 +16,7 @@ struct Offer: CachedModel, Encoded {
     static let modelName = "offer"
     /// As much memory as all works need for their entries.
     static let policy = ModelPolicy(
-        fresh: .seconds(86_400),
+        freshness: .seconds(86_400),
         memory: MemorySettings(byteLimit: .mebibytes(512)),
         disk: nil
     )
@@ -32,7 +32,7 @@ struct Offer: CachedModel, Encoded {
     var condition: Condition
     var size: Size
     var labels: [String]
-    var seller: Link<Seller>
+    var seller: ModelLink<Seller>
 
     static func request(for id: Int) -> ModelRequest { .get("/offers/\(id)") }
 
@@ -55,7 +55,7 @@ struct Offer: CachedModel, Encoded {
             condition: Condition.allCases[id % 3],
             size: Size(width: Double(id % 80) / 2, height: Double(id % 50), unit: "cm"),
             labels: ["label \(id % 5)", "set \(id % 11)"],
-            seller: Link(id % sellerCount)
+            seller: ModelLink(id % sellerCount)
         )
     }
 }
@@ -75,12 +75,12 @@ struct OfferList: ModelList {
     var name: String
 
     var listKey: String { "offers/\(name)" }
-    var fresh: Duration { .seconds(86_400) }
+    var freshness: Duration { .seconds(86_400) }
     func request(after cursor: PageCursor?) -> ModelRequest {
         .get("/offers/\(name)/\(cursor?.text ?? "0")")
     }
-    func page(in body: ModelBody) throws -> Page<Offer> {
-        Page(try body.models(Offer.self), next: body.headers["next"].map { PageCursor($0) })
+    func page(in body: ModelBody) throws -> ModelPage<Offer> {
+        ModelPage(try body.models(Offer.self), next: body.headers["next"].map { PageCursor($0) })
     }
 }
 
@@ -110,13 +110,13 @@ final class OfferServer: ModelTransport {
     }
 }
 
-extension ModelCache {
+extension Models {
     /// The account of offers in a folder.
     static func offers(
         in folder: URL,
         _ server: (any ModelTransport)? = nil
-    ) async throws -> ModelCache {
-        try await ModelCache(
+    ) async throws -> Models {
+        try await Models(
             account: "benchmark",
             types: [Offer.self, Seller.self],
             directory: folder,

@@ -24,11 +24,11 @@ struct OfferRuns {
         let folder = try context.makeFolder("offers")
         let server = try OfferServer(lists: lists)
         try wait {
-            let models = try await ModelCache.offers(in: folder, server)
+            let models = try await Models.offers(in: folder, server)
             for name in lists.keys { _ = try await models.fetch(OfferList(name: name)) }
             try await models.close()
         }
-        let models = try wait { try await ModelCache.offers(in: folder) }
+        let models = try wait { try await Models.offers(in: folder) }
         func checked(_ offers: [Offer]?) throws -> Int {
             guard let offers, offers.count == Self.length else { throw BenchmarkError("offers are missing") }
             return offers.count
@@ -76,7 +76,7 @@ struct OfferRuns {
     private func merge(_ work: String, _ bodies: [Data], in context: Context) throws {
         let server = TurningServer(bodies)
         let folder = try context.makeFolder("offers-merged")
-        let models = try wait { try await ModelCache.offers(in: folder, server) }
+        let models = try wait { try await Models.offers(in: folder, server) }
         let files = try OfferFiles(context.makeFolder("offers-written"))
         func decoded(_ index: Int) throws -> [Offer] {
             try JSONDecoder().decode([Offer].self, from: bodies[index % bodies.count])

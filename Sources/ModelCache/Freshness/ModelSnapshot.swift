@@ -23,6 +23,8 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     /// Whether the server has more elements after the last one; `false` after a page that it forbids to keep
     /// (`no-store`): there is no place then from which to go on, of which `onFailure` is told.
     public let hasMore: Bool
+    /// Whether the server has elements in front of the first one. All else is as for ``hasMore``.
+    public let hasPrevious: Bool
     /// When the answer with the first page came; `nil`: the list exists by an unconfirmed change only.
     public let fetchedAt: Date?
     /// The list's own freshness; its elements have their own. Stale for `.holes` where elements are missing.
@@ -38,17 +40,49 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     /// Whether more elements are missing than are stored. The list's own request brings more of them then than one for each.
     var isMostlyMissing: Bool { holes.count > elements.count }
 
-    /// The list with a page that is not kept after it.
-    func followed(by page: Page<List.Element>) -> ListSnapshot {
+    /// The list with a page that is not kept beyond an end.
+    func joined(by page: ModelPage<List.Element>, at end: ListEnd) -> ListSnapshot {
         let known = Set(elements.map(\.id))
+        let new = page.elements.filter { !known.contains($0.id) }
         return ListSnapshot(
-            elements: elements + page.elements.filter { !known.contains($0.id) },
+            elements: end == .back ? elements + new : new + elements,
             holes: holes,
-            hasMore: false,
+            hasMore: hasMore && end == .front,
+            hasPrevious: hasPrevious && end == .back,
             fetchedAt: fetchedAt,
             freshness: freshness,
             isChanging: isChanging,
             details: details,
+            isStored: false
+        )
+    }
+}
+
+extension ModelSnapshot: AgedSnapshot {
+    /// A model that is not kept.
+    init(unkept model: Model, of answer: Answer) {
+        self.init(
+            value: model,
+            fetchedAt: answer.receivedAt,
+            freshness: .stale(since: answer.receivedAt, because: .expired),
+            isChanging: false,
+            isStored: false
+        )
+    }
+}
+
+extension ListSnapshot: AgedSnapshot {
+    /// A list that is not kept.
+    init(unkept page: DecodedPage<List>, of answer: Answer) {
+        self.init(
+            elements: page.page.elements,
+            holes: [],
+            hasMore: false,
+            hasPrevious: false,
+            fetchedAt: answer.receivedAt,
+            freshness: .stale(since: answer.receivedAt, because: .expired),
+            isChanging: false,
+            details: page.details?.value(List.Details.self),
             isStored: false
         )
     }
@@ -82,13 +116,18 @@ public struct FetchMode: Sendable, Hashable {
     /// The server is asked, also if a fresh value is stored. If that fails, so does the fetch.
     ///
     /// A request for the value that is under way is waited for, also if it began earlier. After a change that the program
-    /// sent to the server itself, it invalidates the value first: see ``ModelCache/ModelCache/invalidate(_:)``.
+    /// sent to the server itself, it invalidates the value first: see ``Models/invalidate(_:)``.
     public static let reload = FetchMode(base: .reload)
 }
 
 /// Whether a model cache asks its server.
-public enum ConnectionMode: Sendable, Hashable {
-    case online
+public struct ConnectionMode: Sendable, Hashable {
+    private enum Base { case online, offline }
+
+    private let base: Base
+
+    /// Fetches ask the server.
+    public static let online = ConnectionMode(base: .online)
     /// Fetches return stored values, fresh or stale, and throw `.offline` where none is stored.
-    case offline
+    public static let offline = ConnectionMode(base: .offline)
 }

@@ -1,6 +1,6 @@
 import ModelCache
 
-extension ModelCache {
+extension Models {
     /// Suspends until no load and no write is under way, those in the background included.
     public nonisolated(nonsending) func settle() async { await settled() }
 }

@@ -1,13 +1,13 @@
 import Synchronization
 import TypedCache
 
-extension ModelEngine {
+extension Snapshots {
     func updates<Model: CachedModel>(_ type: Model.Type, _ id: Model.ID) -> Updates<ModelSnapshot<Model>?> {
         let name = ModelTable<Model>.name(id.cacheKey)
-        return Updates { [self] in
-            Updates.Iterator(self, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
+        return Updates {
+            Updates.Iterator(tables, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
                 observe([name])
-                return try await self.snapshot(type, id)
+                return try await snapshot(type, id.cacheKey)
             }
         }
     }
@@ -22,29 +22,29 @@ extension ModelEngine {
             right in
             left.count == right.count && left.allSatisfy { id, snapshot in Self.isSame(snapshot, right[id]) }
         }
-        return Updates { [self] in
-            Updates.Iterator(self, isSame: isSame) { observe throws(ModelCacheError) in
+        return Updates {
+            Updates.Iterator(tables, isSame: isSame) { observe throws(ModelCacheError) in
                 observe(names)
-                return try await self.snapshotsByID(type, ids)
+                return try await snapshotsByID(type, ids)
             }
         }
     }
 
     func updates<List: ModelList>(_ list: List) -> Updates<ListSnapshot<List>?> {
         let name = ListTable.name(list.listKey)
-        return Updates { [self] in
+        return Updates {
             let observed = Mutex<[String]?>(nil)
-            return Updates.Iterator(self, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
+            return Updates.Iterator(tables, isSame: { Self.isSame($0, $1) }) { observe throws(ModelCacheError) in
                 // First the list alone, so that no change of it is missed while it is read.
                 if observed.withLock({ $0 == nil }) { observe([name]) }
-                let ids = try await self.shown(list)?.entry.record.ids ?? []
+                let ids = try await shown(list)?.entry.record.ids ?? []
                 // Mostly an element has changed, and the list is the same.
                 if observed.withLock({ $0 != ids }) {
                     observe(Set(ids.map(ModelTable<List.Element>.name)).union([name]))
                     observed.withLock { $0 = ids }
                 }
                 // Once more, with its elements in one step: if it has others by now, the observer is told.
-                return try await self.snapshot(list)
+                return try await snapshot(list)
             }
         }
     }
@@ -57,6 +57,7 @@ extension ModelEngine {
 
     private static func isSame<List>(_ left: ListSnapshot<List>?, _ right: ListSnapshot<List>?) -> Bool {
         left?.elements == right?.elements && left?.holes == right?.holes && left?.hasMore == right?.hasMore
+            && left?.hasPrevious == right?.hasPrevious
             && left?.details == right?.details
             && left?.freshness.isFresh == right?.freshness.isFresh && left?.isChanging == right?.isChanging
     }

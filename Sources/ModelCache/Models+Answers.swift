@@ -2,7 +2,7 @@ import Foundation
 
 // Answers that come by no fetch.
 
-extension ModelCache {
+extension Models {
     /// Decodes data that came by no fetch, a push or a file say, as an answer's body is decoded: whole models in the place of
     /// links become models of their own.
     ///
@@ -19,8 +19,8 @@ extension ModelCache {
         from data: Data,
         at path: String...
     ) async throws -> Value {
-        let revision = try await engine.nextRevision(engine.bookkeeping())
-        return try await engine.decode(type, from: data, at: path, asOf: revision)
+        let revision = try await engine.tables.nextRevision()
+        return try await engine.changes.decode(type, from: data, at: path, asOf: revision)
     }
 
     /// Decodes the answer to a request of the program's own, a POST say. All else is as for data.
@@ -42,7 +42,7 @@ extension ModelCache {
         at path: String...,
         sending send: nonisolated(nonsending) () async throws -> Data
     ) async throws -> Value {
-        let revision = try await engine.nextRevision(engine.bookkeeping())
-        return try await engine.decode(type, from: try await send(), at: path, asOf: revision)
+        let revision = try await engine.tables.nextRevision()
+        return try await engine.changes.decode(type, from: try await send(), at: path, asOf: revision)
     }
 }

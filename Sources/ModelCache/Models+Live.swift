@@ -1,4 +1,4 @@
-extension ModelCache {
+extension Models {
     /// A model for a view: an object that shows each change of it. Asks no server by itself.
     @MainActor
     public func live<Model: CachedModel>(_ type: Model.Type, id: Model.ID) -> LiveModel<Model> {
@@ -7,7 +7,9 @@ extension ModelCache {
 
     /// The model that a link refers to, for a view. All else is as for ``live(_:id:)``.
     @MainActor
-    public func live<Model: CachedModel>(_ link: Link<Model>) -> LiveModel<Model> { LiveModel(engine, link.id) }
+    public func live<Model: CachedModel>(_ link: ModelLink<Model>) -> LiveModel<Model> {
+        LiveModel(engine, link.id)
+    }
 
     /// Some models for a view. All else is as for ``live(_:id:)``.
     @MainActor

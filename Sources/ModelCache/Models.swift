@@ -6,7 +6,7 @@ import TypedCache
 /// An account's models and lists: in memory and on disk between launches, loaded from a server where they are stale.
 ///
 /// ```swift
-/// let models = try await ModelCache(account: "42", types: [User.self, Article.self], transport: transport)
+/// let models = try await Models(account: "42", types: [User.self, Article.self], transport: transport)
 /// let article = try await models.fetch(Article.self, id: id)          // fresh, else loaded
 /// let stored = try await models.stored(Article.self, id: id)          // never asks the server
 /// ```
@@ -17,7 +17,7 @@ import TypedCache
 ///
 /// An account is a directory. One object of a process has it open at a time; at most one process at a time should:
 /// another one's changes are not noticed. All calls may be made from any task.
-public final class ModelCache: Sendable {
+public final class Models: Sendable {
     let engine: ModelEngine
 
     init(engine: ModelEngine) { self.engine = engine }
@@ -58,16 +58,11 @@ public final class ModelCache: Sendable {
     ) async throws(ModelCacheError) {
         let place = try AccountDirectory(account: account, in: directory)
         let opened = try Account(place, models: types, clock: clock, report: onFailure)
-        self.init(
-            engine: ModelEngine(
-                account: opened,
-                transport: transport,
-                clock: clock,
-                decoder: decoder,
-                report: onFailure
-            )
-        )
-        try await opened.reading { () throws(ModelCacheError) in try opened.open() }
+        let tables = try await opened.reading { () throws(ModelCacheError) in
+            try opened.open()
+            return try ModelTables(opened, clock: clock, report: onFailure)
+        }
+        self.init(engine: ModelEngine(tables, transport: transport, decoder: decoder))
         // No caller has to wait for it, but ``flush()`` does.
         opened.writer.add(0) {
             if let failure = place.deleteErased() { onFailure(failure) }
@@ -83,22 +78,16 @@ public final class ModelCache: Sendable {
         clock: some CacheClock = SystemClock(),
         onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in },
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
-    ) async throws(ModelCacheError) -> ModelCache {
-        ModelCache(
-            engine: ModelEngine(
-                account: try Account(nil, models: types, clock: clock, report: onFailure),
-                transport: transport,
-                clock: clock,
-                decoder: decoder,
-                report: onFailure
-            )
-        )
+    ) async throws(ModelCacheError) -> Models {
+        let account = try Account(nil, models: types, clock: clock, report: onFailure)
+        let tables = try ModelTables(account, clock: clock, report: onFailure)
+        return Models(engine: ModelEngine(tables, transport: transport, decoder: decoder))
     }
 
     /// Whether fetches ask the server; `.online` at first. Loads that are under way when it is set go on.
     public var mode: ConnectionMode {
-        get { engine.mode.withLock { $0 } }
-        set { engine.mode.withLock { $0 = newValue } }
+        get { engine.server.mode.withLock { $0 } }
+        set { engine.server.mode.withLock { $0 = newValue } }
     }
 
     /// Gives up the least useful models in memory, until no more than `count` of each type are left, and of lists.
@@ -109,12 +98,12 @@ public final class ModelCache: Sendable {
     ///
     /// - Parameter count: less than zero counts as zero.
     /// - Complexity: O(*n*) in the number of entries that go, on average.
-    public func trimMemory(toCount count: Int) { engine.account.trimMemory(toCount: count) }
+    public func trimMemory(toCount count: Int) { engine.tables.account.trimMemory(toCount: count) }
 
     // MARK: Ending
 
     /// Suspends until everything that was loaded is on disk.
-    public nonisolated(nonsending) func flush() async { await engine.account.writer.run {} }
+    public nonisolated(nonsending) func flush() async { await engine.tables.account.writer.run {} }
 
     /// Ends loads and observers, waits until everything that was loaded is on disk, and gives back every file and lock.
     ///
@@ -124,7 +113,7 @@ public final class ModelCache: Sendable {
     public nonisolated(nonsending) func close() async throws(ModelCacheError) {
         engine.end()
         // After all writes that wait.
-        let failure = await engine.account.writer.run { [engine] in engine.account.close() }
+        let failure = await engine.tables.account.writer.run { [engine] in engine.tables.account.close() }
         if let failure { throw failure }
     }
 
@@ -136,9 +125,9 @@ public final class ModelCache: Sendable {
     ///
     /// - Throws: ``ModelCacheError`` with code `.storage` if files could not be deleted.
     public nonisolated(nonsending) func erase() async throws(ModelCacheError) {
-        engine.erase()
-        let result = await engine.account.writer.run { [engine] in
-            Result { () throws(ModelCacheError) in try engine.account.erase() }
+        engine.end(isErased: true)
+        let result = await engine.tables.account.writer.run { [engine] in
+            Result { () throws(ModelCacheError) in try engine.tables.account.erase() }
         }
         try result.get()
     }
@@ -175,5 +164,5 @@ public final class ModelCache: Sendable {
     }
 
     /// How many models and lists are observed, for tests that ended observers leave nothing behind.
-    package var observedCount: Int { engine.bus.observedCount }
+    package var observedCount: Int { engine.tables.bus.observedCount }
 }

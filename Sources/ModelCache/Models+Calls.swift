@@ -1,6 +1,6 @@
 import Foundation
 
-extension ModelCache {
+extension Models {
     // MARK: Fetching
 
     /// Returns a model: the stored one if it is fresh, else the server's.
@@ -21,7 +21,7 @@ extension ModelCache {
         id: Model.ID,
         _ mode: FetchMode = .automatic
     ) async throws -> Model {
-        try await engine.fetch(type, id, mode: mode).value
+        try await engine.loader.fetch(type, id, mode: mode).value
     }
 
     /// Returns a model with its age. All else is as for ``fetch(_:id:_:)``.
@@ -30,7 +30,7 @@ extension ModelCache {
         id: Model.ID,
         _ mode: FetchMode = .automatic
     ) async throws -> ModelSnapshot<Model> {
-        try await engine.fetch(type, id, mode: mode)
+        try await engine.loader.fetch(type, id, mode: mode)
     }
 
     /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
@@ -47,35 +47,36 @@ extension ModelCache {
         ids: some Sequence<Model.ID>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
-        try await engine.fetch(type, Array(ids), mode: mode).mapValues(\.value)
+        try await engine.loader.fetch(type, Array(ids), mode: mode).mapValues(\.value)
     }
 
     /// Returns the model that a link refers to. All else is as for ``fetch(_:id:_:)``.
     public nonisolated(nonsending) func fetch<Model: CachedModel>(
-        _ link: Link<Model>,
+        _ link: ModelLink<Model>,
         _ mode: FetchMode = .automatic
     ) async throws -> Model {
-        try await engine.fetch(Model.self, link.id, mode: mode).value
+        try await engine.loader.fetch(Model.self, link.id, mode: mode).value
     }
 
     /// Returns the models that some links refer to, by identity. All else is as for ``fetch(_:ids:_:)``.
     public nonisolated(nonsending) func fetch<Model: CachedModel>(
-        _ links: some Sequence<Link<Model>>,
+        _ links: some Sequence<ModelLink<Model>>,
         _ mode: FetchMode = .automatic
     ) async throws -> [Model.ID: Model] {
-        try await engine.fetch(Model.self, links.map(\.id), mode: mode).mapValues(\.value)
+        try await engine.loader.fetch(Model.self, links.map(\.id), mode: mode).mapValues(\.value)
     }
 
     // MARK: Reading stored models
 
-    /// Returns a model as it is stored, fresh or stale; `nil` if it is not. Never asks the server.
+    /// Returns a model as it is stored with its age, fresh or stale; `nil` if it is not. Loads nothing, as a cache's
+    /// `stored(forKey:)`.
     ///
     /// - Throws: ``ModelCacheError`` with code `.storage`, `.unknownModel`, `.closed`.
     public nonisolated(nonsending) func stored<Model: CachedModel>(
         _ type: Model.Type,
         id: Model.ID
     ) async throws(ModelCacheError) -> ModelSnapshot<Model>? {
-        try await engine.snapshot(type, id)
+        try await engine.snapshots.snapshot(type, id.cacheKey)
     }
 
     /// Returns those of some models that are stored, by identity. Never asks the server.
@@ -85,7 +86,7 @@ extension ModelCache {
         _ type: Model.Type,
         ids: some Sequence<Model.ID>
     ) async throws(ModelCacheError) -> [Model.ID: ModelSnapshot<Model>] {
-        try await engine.snapshotsByID(type, ids)
+        try await engine.snapshots.snapshotsByID(type, ids)
     }
 
     // MARK: Changing
@@ -99,12 +100,12 @@ extension ModelCache {
     public nonisolated(nonsending) func save<Model: CachedModel>(
         _ models: some Sequence<Model>
     ) async throws(ModelCacheError) {
-        try await engine.save(Array(models))
+        try await engine.changes.save(Array(models))
     }
 
     /// Saves a model. All else is as for several.
     public nonisolated(nonsending) func save<Model: CachedModel>(_ model: Model) async throws(ModelCacheError) {
-        try await engine.save([model])
+        try await engine.changes.save([model])
     }
 
     /// Removes a model, and waits until that is on disk. Lists that have it have a hole then.
@@ -124,9 +125,9 @@ extension ModelCache {
     public nonisolated(nonsending) func change(
         _ edit: (inout ModelDraft) -> Void
     ) async throws(ModelCacheError) {
-        var draft = ModelDraft(decoder: engine.makeDecoder)
+        var draft = ModelDraft(decoder: engine.changes.decoder)
         edit(&draft)
-        try await engine.commit(draft)
+        try await engine.changes.commit(draft)
     }
 
     /// Shows a change at once, and keeps it when the server has taken it.
@@ -159,9 +160,9 @@ extension ModelCache {
         sending send: nonisolated(nonsending) () async throws -> Outcome,
         then confirm: (inout ModelDraft, Outcome) throws -> Void = { _, _ in }
     ) async throws -> Outcome {
-        var draft = ModelDraft(decoder: engine.makeDecoder)
+        var draft = ModelDraft(decoder: engine.changes.decoder)
         edit(&draft)
-        return try await engine.change(draft, sending: send, then: confirm)
+        return try await engine.changes.change(draft, sending: send, then: confirm)
     }
 
     /// Makes models and lists stale, in all later launches as well, and the answers to loads that are under way.
@@ -173,14 +174,14 @@ extension ModelCache {
     ///   process.
     /// - Complexity: O(1) in the number of stored models.
     public nonisolated(nonsending) func invalidate(_ scopes: InvalidationScope...) async throws(ModelCacheError) {
-        try await engine.invalidate(scopes)
+        try await engine.changes.invalidate(scopes)
     }
 
     // MARK: Observing
 
     /// The snapshots of a model; `nil` where it is not stored. See ``Updates`` for their end.
     public func updates<Model: CachedModel>(of type: Model.Type, id: Model.ID) -> Updates<ModelSnapshot<Model>?> {
-        engine.updates(type, id)
+        engine.snapshots.updates(type, id)
     }
 
     /// The snapshots of some models, by identity, those that are stored.
@@ -188,6 +189,6 @@ extension ModelCache {
         of type: Model.Type,
         ids: [Model.ID]
     ) -> Updates<[Model.ID: ModelSnapshot<Model>]> {
-        engine.updates(type, ids)
+        engine.snapshots.updates(type, ids)
     }
 }

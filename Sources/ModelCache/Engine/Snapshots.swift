@@ -1,15 +1,19 @@
 import Foundation
 import TypedCache
 
-// Reading stored models and lists, with unconfirmed changes applied.
+/// The stored models and lists as they show, with unconfirmed changes applied.
+struct Snapshots: Sendable {
+    let tables: ModelTables
 
-extension ModelEngine {
+    private var bookkeeping: Bookkeeping { tables.bookkeeping }
+    private var account: Account { tables.account }
+
     /// A model as it shows; `nil` if it is not there.
     nonisolated(nonsending) func snapshot<Model: CachedModel>(
         _ type: Model.Type,
-        _ id: Model.ID
+        _ key: String
     ) async throws(ModelCacheError) -> ModelSnapshot<Model>? {
-        try await snapshots(type, [id.cacheKey]).first ?? nil
+        try await snapshots(type, [key]).first ?? nil
     }
 
     /// Some models as they show, `nil` for those that are not there, in the order of the keys.
@@ -18,23 +22,21 @@ extension ModelEngine {
         _ keys: [String]
     ) async throws(ModelCacheError) -> [ModelSnapshot<Model>?] {
         let prepared = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(keys) }
-        let bookkeeping = try await bookkeeping()
-        return try await steps.reading(turns) { () async throws(ModelCacheError) in
-            let (table, records) = try await self.records(of: type, prepared)
-            return self.snapshots(of: records, keys, in: table, bookkeeping)
+        return try await tables.steps.reading(tables.turns) { () async throws(ModelCacheError) in
+            let (table, records) = try await tables.records(of: type, prepared)
+            return snapshots(of: records, keys, in: table)
         }
     }
 
     private func snapshots<Model: CachedModel>(
         of records: RecordTable<ModelRecord<Model>>.Found,
         _ keys: [String],
-        in table: ModelTable<Model>,
-        _ bookkeeping: Bookkeeping
+        in table: ModelTable<Model>
     ) -> [ModelSnapshot<Model>?] {
         let layers = table.layers.changes(over: keys)
         return keys.indices.map { index in
             let key = keys[index]
-            return snapshot(of: records[index], key, under: layers[key] ?? [], in: bookkeeping)
+            return snapshot(of: records[index], key, under: layers[key] ?? [])
         }
     }
 
@@ -43,12 +45,12 @@ extension ModelEngine {
         _ type: Model.Type,
         _ keys: [String]
     ) throws(ModelCacheError) -> [ModelSnapshot<Model>?]? {
-        try checkUsable()
+        try tables.checkUsable()
         let prepared = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(keys) }
-        guard let table = try account.openTable(type), let bookkeeping = account.openBookkeeping else { return nil }
-        return try steps.readingAtOnce { () throws(ModelCacheError) in
+        guard let table = try account.openTable(type) else { return nil }
+        return try tables.steps.readingAtOnce { () throws(ModelCacheError) in
             let (records, unknown) = try table.records.known(prepared)
-            return unknown.isEmpty ? self.snapshots(of: records, keys, in: table, bookkeeping) : nil
+            return unknown.isEmpty ? snapshots(of: records, keys, in: table) : nil
         }
     }
 
@@ -67,16 +69,13 @@ extension ModelEngine {
     private func snapshot<Model: CachedModel>(
         of record: ModelRecord<Model>?,
         _ key: String,
-        under layers: [Layers<Model>.Change],
-        in bookkeeping: Bookkeeping
+        under layers: [Layers<Model>.Change]
     ) -> ModelSnapshot<Model>? {
-        var value = record?.model
-        for layer in layers { layer(&value) }
-        guard let value else { return nil }
+        guard let value = Layers.apply(layers, to: record?.model) else { return nil }
         return ModelSnapshot(
             value: value,
             fetchedAt: record?.state.fetchedAt,
-            freshness: record.map { freshness(of: $0, key, bookkeeping) } ?? .fresh(until: nil),
+            freshness: record.map { freshness(of: $0, key) } ?? .fresh(until: nil),
             isChanging: !layers.isEmpty
         )
     }
@@ -86,40 +85,60 @@ extension ModelEngine {
         _ type: Model.Type,
         _ key: String
     ) async throws(ModelCacheError) -> Bool {
-        let table = try await table(type)
+        let table = try await tables.table(type)
         guard let changes = table.layers.changes(over: [key])[key] else { return false }
-        var model = try await record(table.records, key)?.model
-        if model == nil { return false }
-        for change in changes { change(&model) }
-        return model == nil
+        guard let model = try await tables.record(table.records, key)?.model else { return false }
+        return Layers.apply(changes, to: model) == nil
     }
 
-    func freshness<Model: CachedModel>(
-        of record: ModelRecord<Model>,
-        _ key: String,
-        _ bookkeeping: Bookkeeping
+    // MARK: Freshness
+
+    func freshness<Model: CachedModel>(of record: ModelRecord<Model>, _ key: String) -> Freshness {
+        freshness(
+            of: record.state,
+            in: InvalidationScope.all(of: record.model, key),
+            Model.request(for: record.model.id),
+            or: record.isComplete ? nil : .incomplete
+        )
+    }
+
+    private func freshness(of record: ListRecord, _ list: some ModelList) -> Freshness {
+        freshness(
+            of: record.state,
+            in: InvalidationScope.all(of: list),
+            list.request(after: nil),
+            or: record.state.isRefused ? .cursorRefused : nil
+        )
+    }
+
+    /// - Parameters:
+    ///   - scopes: those of the entry.
+    ///   - request: the entry's own.
+    ///   - fault: for which it is stale besides.
+    private func freshness(
+        of state: EntryState,
+        in scopes: @autoclosure () -> [InvalidationScope],
+        _ request: @autoclosure () -> ModelRequest,
+        or fault: StaleReason?
     ) -> Freshness {
-        if bookkeeping.isInvalidated(record.state, in: Self.scopes(of: record.model, key)) {
-            return .stale(since: nil, because: .invalidated)
-        }
-        if !record.isComplete { return .stale(since: nil, because: .incomplete) }
-        if !record.state.varying.isEmpty, !record.state.matches(Model.request(for: record.model.id)) {
-            return .stale(since: nil, because: .otherVariant)
-        }
-        return freshness(of: record.state)
-    }
-
-    private func freshness(of state: EntryState) -> Freshness {
+        if bookkeeping.isInvalidated(state, in: scopes()) { return .stale(since: nil, because: .invalidated) }
+        if let fault { return .stale(since: nil, because: fault) }
+        if !state.varying.isEmpty, !state.matches(request()) { return .stale(since: nil, because: .otherVariant) }
         guard let until = state.freshUntil else { return .fresh(until: nil) }
-        let now = clock.now
+        let now = tables.clock.now
         // The clock was set back since, so the entry's times say nothing.
         if now < state.fetchedAt { return .stale(since: nil, because: .expired) }
         return now < until ? .fresh(until: until) : .stale(since: until, because: .expired)
     }
 
-    /// The scopes that a model belongs to.
-    static func scopes<Model: CachedModel>(of model: Model, _ key: String) -> [InvalidationScope] {
-        [.type(Model.self), .model(Model.self, key: key)] + model.tags.map(InvalidationScope.tag)
+    /// Whether a model is stale that was invalidated while an answer that brought or confirmed it was on its way.
+    func wasInvalidated<Model: CachedModel>(
+        _ record: ModelRecord<Model>,
+        _ key: String,
+        after answer: Answer
+    ) -> Bool {
+        bookkeeping.latestInvalidation(of: InvalidationScope.all(of: record.model, key)) > answer.revision
+            && !freshness(of: record, key).isFresh
     }
 
     // MARK: Lists
@@ -128,32 +147,30 @@ extension ModelEngine {
     nonisolated(nonsending) func snapshot<List: ModelList>(
         _ list: List
     ) async throws(ModelCacheError) -> ListSnapshot<List>? {
-        try await steps.reading(turns) { () async throws(ModelCacheError) in
-            try self.checkUsable()
-            if let known = try self.snapshotInMemory(list) { return known }
+        try await tables.steps.reading(tables.turns) { () async throws(ModelCacheError) in
+            try tables.checkUsable()
+            if let known = try snapshotInMemory(list) { return known }
             // All of it by one change of threads, which takes as long as reading many models.
-            return try await self.account.reading { () throws(ModelCacheError) in try self.readSnapshot(list) }
+            return try await account.reading { () throws(ModelCacheError) in try readSnapshot(list) }
         }
     }
 
     /// A list as it shows at this moment; `nil` if memory does not have all of it.
     func snapshotAtOnce<List: ModelList>(_ list: List) throws(ModelCacheError) -> ListSnapshot<List>?? {
-        try checkUsable()
-        return try steps.readingAtOnce { () throws(ModelCacheError) in try self.snapshotInMemory(list) }
+        try tables.checkUsable()
+        return try tables.steps.readingAtOnce { () throws(ModelCacheError) in try snapshotInMemory(list) }
     }
 
     /// A list as ``snapshot(_:)`` gives it, if memory has all of it; `nil` if the disk has to be read.
     private func snapshotInMemory<List: ModelList>(
         _ list: List
     ) throws(ModelCacheError) -> ListSnapshot<List>?? {
-        guard let lists = account.openLists, let bookkeeping = account.openBookkeeping,
-            let base = try lists.records.known(list.listKey)
-        else { return nil }
+        guard let lists = account.openLists, let base = try lists.records.known(list.listKey) else { return nil }
         guard let shown = Self.shown(list, base, in: lists) else { return .some(nil) }
         guard let table = try account.openTable(List.Element.self) else { return nil }
         let keys = try wrappingCacheErrors { () throws(CacheError) in try shown.entry.keys.get() }
         guard let elements = try Self.elementsInMemory(table, keys) else { return nil }
-        return snapshot(list, shown, elements: elements, holes: [], in: bookkeeping)
+        return snapshot(list, shown, elements: elements, holes: [])
     }
 
     /// As ``snapshot(_:)``. Blocks on disk I/O.
@@ -162,29 +179,28 @@ extension ModelEngine {
         guard let shown = Self.shown(list, try lists.records.read(list.listKey), in: lists) else { return nil }
         let table = try account.table(List.Element.self)
         let keys = try wrappingCacheErrors { () throws(CacheError) in try shown.entry.keys.get() }
-        let bookkeeping = try account.bookkeeping()
         if let elements = try Self.elementsInMemory(table, keys) {
-            return snapshot(list, shown, elements: elements, holes: [], in: bookkeeping)
+            return snapshot(list, shown, elements: elements, holes: [])
         }
         let (elements, holes) = try Self.readElements(table, ids: shown.entry.record.ids, keys: keys)
-        return snapshot(list, shown, elements: elements, holes: holes, in: bookkeeping)
+        return snapshot(list, shown, elements: elements, holes: holes)
     }
 
     private func snapshot<List: ModelList>(
         _ list: List,
         _ shown: ShownList,
         elements: [List.Element],
-        holes: [List.Element.ID],
-        in bookkeeping: Bookkeeping
+        holes: [List.Element.ID]
     ) -> ListSnapshot<List> {
         let record = shown.entry.record
-        var freshness = freshness(of: record, list, bookkeeping)
+        var freshness = freshness(of: record, list)
         if freshness.isFresh, !holes.isEmpty { freshness = .stale(since: nil, because: .holes) }
         return ListSnapshot(
             elements: elements,
             holes: holes,
             hasMore: record.next != nil,
-            fetchedAt: record.state.fetchedAt == Self.never ? nil : record.state.fetchedAt,
+            hasPrevious: record.previous != nil,
+            fetchedAt: record.state.fetchedAt == ListRecord.never ? nil : record.state.fetchedAt,
             freshness: freshness,
             isChanging: shown.isChanging,
             details: record.details?.value(List.Details.self)
@@ -225,10 +241,8 @@ extension ModelEngine {
         var holes: [Element.ID] = []
         // By index: code that is generic over models asks the runtime for the types of an iterator at each step.
         for index in 0..<records.count {
-            var value = records[index]?.model
             let changes = layers.isEmpty ? [] : layers[ids[index]] ?? []
-            for change in changes { change(&value) }
-            if let value {
+            if let value = Layers.apply(changes, to: records[index]?.model) {
                 elements.append(value)
             } else if changes.isEmpty, let id = Element.ID(cacheKey: ids[index]) {
                 // A model that is removed by an unconfirmed change is no hole.
@@ -237,9 +251,6 @@ extension ModelEngine {
         }
         return (elements, holes)
     }
-
-    /// The time of a list that no answer has brought.
-    static var never: Date { Date(timeIntervalSinceReferenceDate: 0) }
 
     /// A list as it shows.
     struct ShownList: Sendable {
@@ -251,8 +262,8 @@ extension ModelEngine {
     nonisolated(nonsending) func shown<List: ModelList>(
         _ list: List
     ) async throws(ModelCacheError) -> ShownList? {
-        let table = try await lists()
-        return Self.shown(list, try await record(table.records, list.listKey), in: table)
+        let table = try await tables.lists()
+        return Self.shown(list, try await tables.record(table.records, list.listKey), in: table)
     }
 
     /// A list as it shows.
@@ -269,23 +280,7 @@ extension ModelEngine {
         guard let changes = table.layers.changes(over: [key])[key] else {
             return entry.map { ShownList(entry: $0, isChanging: false) }
         }
-        var shown = entry?.record
-        for change in changes { change(&shown) }
+        let shown = Layers.apply(changes, to: entry?.record)
         return shown.map { ShownList(entry: ListEntry($0), isChanging: true) }
-    }
-
-    func freshness(of record: ListRecord, _ list: some ModelList, _ bookkeeping: Bookkeeping) -> Freshness {
-        if bookkeeping.isInvalidated(record.state, in: Self.scopes(of: list)) {
-            return .stale(since: nil, because: .invalidated)
-        }
-        if record.state.isRefused { return .stale(since: nil, because: .cursorRefused) }
-        if !record.state.varying.isEmpty, !record.state.matches(list.request(after: nil)) {
-            return .stale(since: nil, because: .otherVariant)
-        }
-        return freshness(of: record.state)
-    }
-
-    static func scopes(of list: some ModelList) -> [InvalidationScope] {
-        [.list(list)] + list.tags.map(InvalidationScope.tag)
     }
 }

@@ -5,14 +5,14 @@ import Synchronization
 /// ```swift
 /// struct Article: CachedModel {
 ///     let id: UUID
-///     var author: Link<User>
+///     var author: ModelLink<User>
 /// }
 /// ```
 ///
 /// A server's JSON may have the identity in its place, or the whole model: that becomes an entry of its own, and the link
 /// keeps the identity. On disk and in memory a link is the identity alone, so that each model exists once, and a change
 /// of it is seen wherever it is referred to.
-public struct Link<Target: CachedModel>: Hashable, Sendable {
+public struct ModelLink<Target: CachedModel>: Hashable, Sendable {
     /// The identity of the model that is referred to.
     public let id: Target.ID
 
@@ -20,7 +20,7 @@ public struct Link<Target: CachedModel>: Hashable, Sendable {
     public init(to target: Target) { id = target.id }
 }
 
-extension Link: Codable {
+extension ModelLink: Codable {
     public init(from decoder: any Decoder) throws {
         guard let nested = decoder.userInfo[.nestedModels] as? NestedModels else {
             id = try decoder.singleValueContainer().decode(Target.ID.self)

@@ -2,7 +2,7 @@ import Synchronization
 
 // Fetches that wait for the server no longer than a limit.
 
-extension ModelEngine {
+extension Fetcher {
     /// Has `fetch` run, and waits for it up to `limit`; longer only where no stored value may be shown in its place.
     ///
     /// A fetch that takes longer goes on, and its failure is reported. It ends with the caller's task, as long as that

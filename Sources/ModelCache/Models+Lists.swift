@@ -1,6 +1,6 @@
 import Foundation
 
-extension ModelCache {
+extension Models {
     /// Returns a list with its elements: the stored one if it is fresh, else with the server's first page.
     ///
     /// Elements that are not stored any longer are loaded by themselves, with ``FetchMode/staleWhileRevalidate`` in the
@@ -12,7 +12,7 @@ extension ModelCache {
         _ list: List,
         _ mode: FetchMode = .automatic
     ) async throws -> ListSnapshot<List> {
-        try await engine.fetch(list, mode: mode)
+        try await engine.lists.fetch(list, mode)
     }
 
     /// Loads the page after the last element, and returns the list with it; the list as it is, if it has no more pages.
@@ -25,7 +25,15 @@ extension ModelCache {
     ///   page's cursor any longer.
     public nonisolated(nonsending) func fetchMore<List: ModelList>(of list: List) async throws -> ListSnapshot<List>
     {
-        try await engine.fetchMore(of: list)
+        try await engine.lists.fetchMore(of: list)
+    }
+
+    /// Loads the page in front of the first element, the earlier messages of a chat say. All else is as for
+    /// ``fetchMore(of:)``.
+    public nonisolated(nonsending) func fetchPrevious<List: ModelList>(
+        of list: List
+    ) async throws -> ListSnapshot<List> {
+        try await engine.lists.fetchMore(of: list, at: .front)
     }
 
     /// Loads a list again, all pages that are known of it, and puts the result in its place in one step: elements that the server
@@ -39,7 +47,7 @@ extension ModelCache {
     public nonisolated(nonsending) func reloadAllPages<List: ModelList>(
         of list: List
     ) async throws -> ListSnapshot<List> {
-        try await engine.reloadAllPages(of: list)
+        try await engine.lists.reloadAllPages(of: list)
     }
 
     /// Returns a list as it is stored, fresh or stale; `nil` if it is not. Never asks the server.
@@ -48,11 +56,11 @@ extension ModelCache {
     public nonisolated(nonsending) func stored<List: ModelList>(
         _ list: List
     ) async throws(ModelCacheError) -> ListSnapshot<List>? {
-        try await engine.snapshot(list)
+        try await engine.snapshots.snapshot(list)
     }
 
     /// The snapshots of a list; `nil` where it is not stored. A change of any of its elements is one.
     public func updates<List: ModelList>(of list: List) -> Updates<ListSnapshot<List>?> {
-        engine.updates(list)
+        engine.snapshots.updates(list)
     }
 }
