@@ -28,7 +28,7 @@ def first_sentence(symbol):
     words = []
     for line in symbol.get("docComment", {}).get("lines", []):
         text = line["text"].strip()
-        if not text:
+        if not text or text.startswith("- "):
             break
         words.append(text)
     text = re.sub(r"<doc:([\w-]+)>", r"\1", " ".join(words)).replace("``", "`")

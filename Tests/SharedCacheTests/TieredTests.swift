@@ -42,6 +42,8 @@ struct TieredTests {
                     let event = try #require(await events.next())
                     #expect(event.kind == .hit && event.tier == (start == 0 && round == 0 ? .shared : .disk))
                 }
+                // Copies are written in the background.
+                try await there.flush()
                 let after = tier.statistics
                 // Read once by the first process; compared once by each later one.
                 #expect(after.hits - before.hits == (start == 0 && round == 0 ? 20 : 0))
@@ -120,6 +122,7 @@ struct TieredTests {
         var servedUnasked = 0
         for round in 0..<10 {
             try await cache.save("\(round)", forKey: "key")
+            try await cache.flush()
             let saved = tier.statistics
             #expect(try await cache.fetch(forKey: "key") == "\(round)")
             // Messages about the last round's changes may come late, and then the copy is compared, or read again.
@@ -206,6 +209,7 @@ struct TieredTests {
         let cache = try cache(tier, directory)
         try await cache.save("value", forKey: "key", expiration: .after(.seconds(60)))
         let saved = try #require(try await cache.entry(forKey: "key")?.expiresAt)
+        try await cache.flush()
         for _ in 0..<2 { #expect(try await cache.fetch(forKey: "key") == "value") }
         #expect(tier.statistics.nearHits == 2)
         let other = try await fleet.verifiedMachine()
