@@ -1,10 +1,11 @@
 import Foundation
-import ModelCache
 import ModelCacheTesting
 import TestSupport
 import Testing
 import TypedCache
 import TypedCacheTesting
+
+@testable import ModelCache
 
 private protocol Kept: CachedModel where ID == Int {
     init(id: Int, text: String)
@@ -144,7 +145,11 @@ private struct Moved: ModelList {
         await server.requested(1)
         _ = try await models.fetch(Moved(path: "/new"))
         var generator = SystemRandomNumberGenerator()
-        for number in 0..<30 {
+        let lists = try await models.engine.tables.lists().records.cache
+        // A read would be a use, for which it would be kept.
+        for number in 0..<300 {
+            await models.flush()
+            guard try await lists.contains(forKey: "moved") else { break }
             answer("/\(number)", [], words: (0..<60_000).map { _ in String(generator.next()) }.joined())
             _ = try await models.fetch(Moved(path: "/\(number)", listKey: "\(number)"))
         }
@@ -169,7 +174,7 @@ private struct Moved: ModelList {
         }
         try await wait(until: shown.all.last == "first")
         var generator = SystemRandomNumberGenerator()
-        for id in 1...100 {
+        for id in 1...200 {
             let text = (0..<40).map { _ in String(generator.next()) }.joined()
             try await models.save(Crowded(id: id, text: text))
         }
