@@ -72,6 +72,24 @@ import TypedCacheTesting
         #expect(next.isInvalidated(entry, in: [.type(User.self)]))
     }
 
+    @Test func textsOfInvalidationsComeBack() throws {
+        var invalidations = Invalidations()
+        #expect(invalidations.texts.isEmpty)
+        invalidations.add(.everything, at: Revision(3))
+        invalidations.add(.type(User.self), at: Revision(7))
+        invalidations.add(.list(key: "a list\nwith lines"), at: Revision(5))
+        #expect(Invalidations(invalidations.texts) == invalidations)
+        for number in 0..<2_000 { invalidations.add(.tag("\(number)"), at: Revision(UInt64(number + 10))) }
+        #expect(Invalidations(invalidations.texts) == invalidations)
+    }
+
+    @Test func damagedTextsOfInvalidationsAreRefused() {
+        for text in ["", "7", "t:user", " t:user", "-1 t:user", "99999999999999999999 t:user"] {
+            #expect(Invalidations([text]) == nil, "\(text)")
+        }
+        #expect(Invalidations((0..<2_000).map { "\($0) g:\($0)" }) == nil)
+    }
+
     @Test func ofTwoInvalidationsOfAScopeTheLaterOneStays() {
         var invalidations = Invalidations()
         invalidations.add(.type(User.self), at: Revision(13))

@@ -50,14 +50,14 @@ private final class OvertakingServer: ModelTransport {
         stage.server.answerUser(1, "a")
         stage.server.hold("/users/1")
         let models = try await stage.open()
-        let tasks = (0..<100).map { _ in Task { try await models.fetch(User.self, id: 1) } }
+        // First the one that stays: it must wait for the request before all others are cancelled.
+        let last = Task { try await models.fetch(User.self, id: 1) }
         await stage.server.requested(1)
-        for task in tasks.dropLast() { task.cancel() }
-        for task in tasks.dropLast() {
-            await #expect(throws: CancellationError.self) { try await task.value }
-        }
+        let tasks = (0..<99).map { _ in Task { try await models.fetch(User.self, id: 1) } }
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
         stage.server.release("/users/1")
-        #expect(try await tasks[99].value.name == "a")
+        #expect(try await last.value.name == "a")
         #expect(stage.server.requests.count == 1)
 
         // All of them.

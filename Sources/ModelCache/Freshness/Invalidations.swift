@@ -19,8 +19,10 @@ struct Invalidations: Hashable, Sendable {
         return all.sorted { $0.key < $1.key }.map { "\($0.value.number) \($0.key)" }
     }
 
-    /// - Returns: `nil` if one of the texts is damaged.
+    /// - Returns: `nil` if one of the texts is damaged, or there are more than a record has: adding one beyond the limit goes
+    ///   through all others.
     init?(_ texts: [String]) {
+        guard texts.count <= Self.countLimit + 1 else { return nil }
         for text in texts {
             guard let space = text.utf8.firstIndex(of: UInt8(ascii: " ")), let number = UInt64(text[..<space])
             else {

@@ -1,7 +1,7 @@
 /// A load of a model, of several, or of pages of a list, by one rule: a request under the condition of the stored entry; its
 /// status; the decoded answer, merged; and all of it again where that gave way to a change in the meantime.
 protocol Attempt: Sendable {
-    /// What an answer has.
+    /// The decoded answer.
     associatedtype Content: Sendable
     associatedtype Outcome: Sendable
 
@@ -24,7 +24,7 @@ protocol Attempt: Sendable {
     /// - Returns: `nil` if it has gone in the meantime, or is another one's.
     nonisolated(nonsending) func renewed(by answer: Answer) async throws -> Outcome?
 
-    /// Whether the answer, of whatever status, is about an entry that is another one by now.
+    /// Whether the stored entry was replaced since the request. Any status of the answer is about the former entry then.
     nonisolated(nonsending) func isOutdated(_ answer: Answer) async throws -> Bool
 
     /// Makes a refusal part of the stored entries, and throws it; returns if it is outdated.
