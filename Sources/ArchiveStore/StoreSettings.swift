@@ -22,6 +22,10 @@ package struct StoreSettings: Sendable {
     /// Whether ``ArchiveStore/changesByOthers()`` reports the changes by other processes.
     package var followsOthers = false
 
+    /// The length in bytes to which segments after the first grow in a small packed store without a limit. Simulations set
+    /// a shorter one, so that few saves fill several segments.
+    var leastSegmentByteCount = 1 << 19
+
     package init() {}
 
     /// Whether entries may have to be evicted.

@@ -25,4 +25,11 @@ extension StoreSettings {
         self.byteLimit = byteLimit
         self.countLimit = countLimit
     }
+
+    /// Short segments, so that few entries fill several.
+    static let shortSegments: StoreSettings = {
+        var settings = StoreSettings()
+        settings.leastSegmentByteCount = 1 << 17
+        return settings
+    }()
 }

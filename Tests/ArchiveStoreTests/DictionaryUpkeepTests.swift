@@ -57,7 +57,7 @@ import Testing
                     archives.map { index == 0 ? $0 : $0.map { $0 ^ 0x55 } }
                 }
             do {
-                let store = try PackedStore(directory: path, create: true)
+                let store = try PackedStore(directory: path, create: true, settings: .shortSegments)
                 Self.save(kinds[0], prefix: "a", in: store)
                 let first = try #require(store.current.tail.dictionary)
                 Self.save(kinds[1], prefix: "b", in: store)
@@ -88,7 +88,7 @@ import Testing
     @Test func aCompactionTellsOfTheEntriesThatItCannotMove() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             do {
-                let store = try PackedStore(directory: path, create: true)
+                let store = try PackedStore(directory: path, create: true, settings: .shortSegments)
                 let archives = AlikeArchives.make(count: 1_500, seed: 1)
                 Self.save(archives, prefix: "a", in: store)
                 Self.save(archives.map { archive in archive.map { $0 ^ 0x55 } }, prefix: "b", in: store)
@@ -127,7 +127,7 @@ import Testing
         try withTemporaryDirectory(inMemory: true) { path in
             let archives = AlikeArchives.make(count: 2_500, seed: 6)
             do {
-                let store = try PackedStore(directory: path, create: true)
+                let store = try PackedStore(directory: path, create: true, settings: .shortSegments)
                 Self.save(archives, prefix: "a", in: store)
                 try store.close()
             }

@@ -405,7 +405,8 @@ import Testing
     /// The file of a segment is deleted while the store is open: the clock goes on after it.
     @Test(arguments: [UInt32(1), 2]) func theLimitOfEntriesHoldsWithoutASegment(number: UInt32) throws {
         try withTemporaryDirectory(inMemory: true) { path in
-            let settings = StoreSettings(countLimit: 100)
+            var settings = StoreSettings.shortSegments
+            settings.countLimit = 100
             var random = SeededGenerator(seed: 6)
             let former = try PackedStore(directory: path, create: true, settings: settings)
             for number in 0..<100 { try former.save(random.bytes(8_000), forKey: "former \(number)") }

@@ -32,6 +32,9 @@ struct VolumeHistory {
         var event: (calls: Int, event: VolumeStage.Event)?
     }
 
+    /// The length of a segment, far below that of a store outside a simulation.
+    static let leastSegmentByteCount = 1 << 17
+
     let seed: Int
     var layout = Layout.packed
     /// The durability of each process.
@@ -166,7 +169,7 @@ extension VolumeHistory {
         if attack == .stops { before = [Step(actor: 0, action: .save(["k0"], byteCount: 100))] }
         if attack == .limit { byteLimit = number(24...96) << 10 }
         if attack == .fullVolume { capacity = number(40...120) }
-        // Long enough for several segments, which have 128 KiB.
+        // Long enough for several segments.
         let isLarge = isPower && chance(0.6) || attack == .emptied && chance(0.5)
         let largest = isLarge ? 30_000 : attack == .limit ? 8_000 : 2_000
         let length = isPower ? number(6...26) : number(10...30)

@@ -325,6 +325,7 @@ final class VolumeRun: @unchecked Sendable {
         var settings = StoreSettings()
         settings.durability = history.durabilities[actor.number]
         settings.byteLimit = history.byteLimit
+        settings.leastSegmentByteCount = VolumeHistory.leastSegmentByteCount
         if history.seed % 4 != 0 { settings.compression = .stored }
         let pool = DescriptorPool(limit: .max)
         pools[actor.number] = pool

@@ -67,7 +67,10 @@ struct SegmentLog: Sendable {
     /// As above, where the reserve is long enough.
     var wantedSegmentByteCount: Int {
         guard let limit = settings.byteLimit else {
-            return min(max(chain.byteCount / Self.segmentsPerTotal, 1 << 17), Self.largestSegmentByteCount)
+            // The first segment is short, so that the entries after it soon have a dictionary.
+            let first = Self.firstSegmentByteCount
+            let least = chain.byteCount <= first ? first : settings.leastSegmentByteCount
+            return min(max(chain.byteCount / Self.segmentsPerTotal, least), Self.largestSegmentByteCount)
         }
         // With room for a few heads: if a store with another limit began the segment, the dictionary may be long.
         let least = headerByteCount + Record.largestFieldsByteCount * 4
@@ -75,6 +78,7 @@ struct SegmentLog: Sendable {
     }
 
     static let largestSegmentByteCount = 4 << 20
+    private static let firstSegmentByteCount = 1 << 17
     private static let segmentsPerLimit = 32
     private static let segmentsPerTotal = 4
 
