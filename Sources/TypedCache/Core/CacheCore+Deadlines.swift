@@ -18,7 +18,7 @@ extension CacheCore {
         case .expired: return false
         case .fresh: return true
         case .ahead:
-            if let timing = entry.timing, let onDisk = timing.entry { moveDeadline(of: onDisk, timing, entry.key) }
+            if let timing = entry.timing { moveDeadline(of: entry.key, timing) }
             return true
         }
     }
@@ -51,13 +51,17 @@ extension CacheCore {
     // MARK: Moving deadlines
 
     /// Has the disk follow an idle deadline, before long.
-    private func moveDeadline(of entry: EntryInformation, _ timing: EntryTiming, _ key: EntryKey) {
+    private func moveDeadline(of key: EntryKey, _ timing: EntryTiming) {
         memory.moves.begin(key, timing)
         queues.start(key) { [self] in
             defer { memory.moves.end(key) }
             do throws(StoreError) {
-                var entry = entry
-                while let next = timing.moved(try follow(entry, timing)) { entry = next }
+                var next = try store.information(forKey: key.text)
+                if let entry = next, !timing.isOf(entry) { next = nil }
+                repeat {
+                    let moved = if let next { try follow(next, timing) } else { nil as EntryInformation? }
+                    next = timing.moved(moved)
+                } while next != nil
             } catch {
                 timing.failedToMove()
                 if error.code == .corrupted {

@@ -9,16 +9,22 @@ import Synchronization
 /// eighth has passed as well.
 final class EntryTiming: Sendable {
     private struct State {
-        /// The entry on disk, as far as it is known to be there still.
-        var entry: EntryInformation? { didSet { onDisk = entry?.expiresAt?.timeIntervalSinceReferenceDate } }
-        /// Its deadline, apart from its many other members, for each reading looks at it.
+        /// The save that the entry on disk comes from, see ``EntryInformation/saveHash``, as far as the entry is known to be
+        /// there still. Not the entry: memory has many of these.
+        private(set) var save: Int?
+        /// The deadline on disk.
         private(set) var onDisk: TimeInterval?
         var isMoving = false
         /// Whether the entry was given another deadline, which this one must not replace.
         var isSuperseded = false
         /// How often moving it has failed in a row, and how many readings do not try again.
-        var failures = 0
-        var pauses = 0
+        var failures: UInt8 = 0
+        var pauses: Int32 = 0
+
+        mutating func setEntry(_ entry: EntryInformation?) {
+            save = entry?.saveHash
+            onDisk = entry?.expiresAt?.timeIntervalSinceReferenceDate
+        }
     }
 
     private let idleTime: TimeInterval?
@@ -49,12 +55,12 @@ final class EntryTiming: Sendable {
     func supersede() {
         state.withLock { state in
             state.isSuperseded = true
-            state.entry = nil
+            state.setEntry(nil)
         }
     }
 
     /// Takes the store's information of the entry, once it is saved.
-    func saved(_ entry: EntryInformation?) { state.withLock { $0.entry = entry } }
+    func saved(_ entry: EntryInformation?) { state.withLock { $0.setEntry(entry) } }
 
     private(set) var deadline: TimeInterval {
         get { TimeInterval(bitPattern: deadlineBits.load(ordering: .relaxed)) }
@@ -65,7 +71,7 @@ final class EntryTiming: Sendable {
     enum Use {
         case expired
         case fresh
-        /// Fresh, and the deadline on disk has to follow; ``entry`` is the entry on disk.
+        /// Fresh, and the deadline on disk has to follow.
         case ahead
     }
 
@@ -99,11 +105,11 @@ final class EntryTiming: Sendable {
         }
     }
 
-    /// The entry on disk, as far as it is known to be there still.
-    var entry: EntryInformation? { state.withLock { $0.entry } }
-
     /// Whether this is of the save that an entry comes from.
-    func isOf(_ entry: EntryInformation) -> Bool { state.withLock { $0.entry?.isSave(of: entry) ?? false } }
+    func isOf(_ entry: EntryInformation) -> Bool {
+        let save = entry.saveHash
+        return state.withLock { $0.save == save }
+    }
 
     /// Whether the deadline is so far beyond that of the entry on disk that the disk has to follow.
     func isAhead(of entry: EntryInformation) -> Bool {
@@ -121,7 +127,7 @@ final class EntryTiming: Sendable {
     /// - Returns: the entry to move once more.
     func moved(_ entry: EntryInformation?) -> EntryInformation? {
         state.withLock { state in
-            state.entry = state.isSuperseded ? nil : entry
+            state.setEntry(state.isSuperseded ? nil : entry)
             state.failures = 0
             if !state.isSuperseded, let entry, isAhead(of: entry, deadline) { return entry }
             state.isMoving = false
