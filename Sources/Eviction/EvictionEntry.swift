@@ -7,17 +7,15 @@ import Synchronization
 /// The code of a hit is inlinable, so that it costs no call in the modules above. The class is open because no other
 /// access level lets them have subclasses; no product of the package has this module.
 open class EvictionEntry: @unchecked Sendable {
-    // The fields that a hit needs come first, so that they lie close together.
     @usableFromInline let counter = Atomic<UInt8>(0)
     /// The index of this entry's node in the policy.
     final var place: Int32 = -1
-    /// The hash of its key.
-    package final let hash: UInt64
 
     // With package access, the compiler takes a subclass of another module for one that calls itself.
-    public init(hash: UInt64) {
-        self.hash = hash
-    }
+    public init() {}
+
+    /// The hash of its key, which the policy asks for when the entry comes and when it is evicted.
+    open var hash: UInt64 { preconditionFailure("a subclass has the key") }
 
     /// The most uses that count.
     @inlinable package static var mostUses: UInt8 { 3 }

@@ -188,7 +188,11 @@ private final class TestEntry: EvictionEntry, @unchecked Sendable {
     init(_ value: Int, key: Int) {
         self.key = key
         self.value = value
+        super.init()
+    }
+
+    override var hash: UInt64 {
         var random = SeededGenerator(seed: key)
-        super.init(hash: random.next())
+        return random.next()
     }
 }

@@ -97,8 +97,10 @@ import Testing
 
         init(_ key: Int) {
             self.key = key
-            super.init(hash: UseProfileTests.hash(key))
+            super.init()
         }
+
+        override var hash: UInt64 { UseProfileTests.hash(key) }
     }
 
     private static func replay(_ requests: [Request], limit: Int) -> Int {

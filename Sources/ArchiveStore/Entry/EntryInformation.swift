@@ -49,13 +49,15 @@ package struct EntryInformation: Sendable, Hashable {
         return attributes == other.attributes && archiveByteCount == other.archiveByteCount
     }
 
-    /// Equal for the entries of one save, as ``isSave(of:)`` is; for two saves by a chance of 2⁻⁶⁴. Of this process only.
+    /// Equal for the entries of one save, as ``isSave(of:)`` is; for two saves by a chance of 2⁻⁶⁴. Of this process only;
+    /// never 0.
     package var saveHash: Int {
         var attributes = attributes
         attributes.expiresAt = nil
         var hasher = Hasher()
         hasher.combine(attributes)
         hasher.combine(archiveByteCount)
-        return hasher.finalize()
+        let hash = hasher.finalize()
+        return hash == 0 ? 1 : hash
     }
 }

@@ -211,6 +211,7 @@ package final class MemoryStore: ArchiveStore {
 /// An archive that the store holds. The store's lock guards its mutable fields.
 private final class HeldArchive: EvictionEntry, @unchecked Sendable {
     let key: StoreKey
+    override var hash: UInt64 { KeyDigest(hashing: key.bytes).low }
     var stored: StoredArchive
     private weak let user: (any StoreUser)?
 
@@ -218,7 +219,7 @@ private final class HeldArchive: EvictionEntry, @unchecked Sendable {
         self.key = key
         self.stored = stored
         self.user = user
-        super.init(hash: KeyDigest(hashing: key.bytes).low)
+        super.init()
     }
 
     /// Most uses never reach the store, for the user has the value itself.

@@ -13,11 +13,14 @@ import Eviction
 struct MiniatureCaches {
     /// Unchecked, as every entry of a policy: the caches, which are one value, guard its mutable fields.
     private final class Resident: EvictionEntry, @unchecked Sendable {
+        override var hash: UInt64 { keyHash }
+        private let keyHash: UInt64
         let byteCount: Int
 
         init(hash: UInt64, byteCount: Int) {
+            keyHash = hash
             self.byteCount = byteCount
-            super.init(hash: hash)
+            super.init()
         }
     }
 

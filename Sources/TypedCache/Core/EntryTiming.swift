@@ -8,33 +8,38 @@ import Synchronization
 /// than an eighth of the idle time, so that many readings write little. Nothing is removed from disk before that
 /// eighth has passed as well.
 final class EntryTiming: Sendable {
+    // Memory has one of these for each entry with an idle time. It takes 72 bytes, which is why the fields are in this order,
+    // and why a missing one is a number.
     private struct State {
-        /// The save that the entry on disk comes from, see ``EntryInformation/saveHash``, as far as the entry is known to be
-        /// there still. Not the entry: memory has many of these.
-        private(set) var save: Int?
-        /// The deadline on disk.
-        private(set) var onDisk: TimeInterval?
+        /// The save that the entry on disk comes from, see ``EntryInformation/saveHash``; 0 if the entry is not known to be
+        /// there still.
+        private(set) var save = 0
+        /// The deadline on disk; infinity if there is none to move.
+        private(set) var onDisk = TimeInterval.infinity
+        /// How many readings do not try again to move it, and how often moving it has failed in a row.
+        var pauses: Int32 = 0
+        var failures: UInt8 = 0
         var isMoving = false
         /// Whether the entry was given another deadline, which this one must not replace.
         var isSuperseded = false
-        /// How often moving it has failed in a row, and how many readings do not try again.
-        var failures: UInt8 = 0
-        var pauses: Int32 = 0
 
         mutating func setEntry(_ entry: EntryInformation?) {
-            save = entry?.saveHash
-            onDisk = entry?.expiresAt?.timeIntervalSinceReferenceDate
+            save = entry?.saveHash ?? 0
+            onDisk = entry?.expiresAt?.timeIntervalSinceReferenceDate ?? .infinity
         }
     }
 
-    private let idleTime: TimeInterval?
-    /// How many seconds it took to load the value.
-    let loadTime: TimeInterval
-    private let state = RankedMutex(State(), rank: CacheLocks.timing)
+    /// 0 where reading moves nothing.
+    private let idleTime: TimeInterval
     /// A `Double`'s bits, and whether the disk lags behind it: apart from the rest, so that most readings take no
     /// lock. Both change under the lock.
     private let deadlineBits: Atomic<UInt64>
     private let isBehind = Atomic<Bool>(true)
+    private let loadSeconds: Float
+    private let state = RankedMutex(State(), rank: CacheLocks.timing)
+
+    /// How many seconds it took to load the value.
+    var loadTime: TimeInterval { TimeInterval(loadSeconds) }
 
     /// The timing of an entry; `nil` if there is nothing to keep but the deadline, which is so for most entries.
     static func of(_ attributes: EntryAttributes, entry: EntryInformation? = nil) -> EntryTiming? {
@@ -45,8 +50,8 @@ final class EntryTiming: Sendable {
     }
 
     private init(_ attributes: EntryAttributes, deadline: Date, entry: EntryInformation?) {
-        idleTime = attributes.idleTime
-        loadTime = attributes.loadTime
+        idleTime = attributes.idleTime ?? 0
+        loadSeconds = Float(attributes.loadTime)
         deadlineBits = Atomic(deadline.timeIntervalSinceReferenceDate.bitPattern)
         if let entry { saved(entry) }
     }
@@ -82,18 +87,18 @@ final class EntryTiming: Sendable {
     @inline(never) func use(at now: TimeInterval) -> Use {
         let known = deadline
         guard now < known else { return .expired }
-        guard let idleTime else { return .fresh }
+        guard idleTime > 0 else { return .fresh }
         if now + idleTime - known < idleTime / 65_536, !isBehind.load(ordering: .relaxed) { return .fresh }
-        return move(at: now, idleTime)
+        return move(at: now)
     }
 
-    private func move(at now: TimeInterval, _ idleTime: TimeInterval) -> Use {
+    private func move(at now: TimeInterval) -> Use {
         state.withLock { state in
             guard now < deadline else { return .expired }
             // Never to an earlier moment: a process whose clock is slow must not shorten the entry's life for others.
             deadline = max(deadline, now + idleTime)
-            guard !state.isMoving, let onDisk = state.onDisk else { return .fresh }
-            let lag = deadline - onDisk
+            guard !state.isMoving, state.save != 0 else { return .fresh }
+            let lag = deadline - state.onDisk
             isBehind.store(lag > idleTime * EntryAttributes.idleLag, ordering: .relaxed)
             guard lag > idleTime * EntryAttributes.idleLag else { return .fresh }
             if state.pauses > 0 {
@@ -117,7 +122,7 @@ final class EntryTiming: Sendable {
     }
 
     private func isAhead(of entry: EntryInformation, _ deadline: TimeInterval) -> Bool {
-        guard let idleTime, let onDisk = entry.expiresAt else { return false }
+        guard idleTime > 0, let onDisk = entry.expiresAt else { return false }
         return deadline - onDisk.timeIntervalSinceReferenceDate > idleTime * EntryAttributes.idleLag
     }
 

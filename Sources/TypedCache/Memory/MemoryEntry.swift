@@ -13,6 +13,7 @@ class MemoryEntry: EvictionEntry, @unchecked Sendable {
     /// `timing`, that knows better.
     final let deadline: TimeInterval
     final let key: EntryKey
+    override final var hash: UInt64 { key.hash }
     final let timing: EntryTiming?
     /// In bytes, as the limit of memory counts them; zero or more.
     final let cost: Int
@@ -24,7 +25,7 @@ class MemoryEntry: EvictionEntry, @unchecked Sendable {
         self.cost = cost
         self.deadline = deadline
         self.timing = timing
-        super.init(hash: key.hash)
+        super.init()
     }
 
     /// Whether the entry is fresh at `now`. Moves no idle deadline.

@@ -5,6 +5,7 @@ import Eviction
 /// Unchecked, as every entry of a policy: the mutable fields belong to the ledger, and the ledger's holder guards them.
 final class LedgerEntry: EvictionEntry, @unchecked Sendable {
     let name: EntryName
+    override var hash: UInt64 { name.low }
     /// Belongs to the ledger.
     var size = NameSize.zero
     /// Whether the policy has it; else it is departing.
@@ -12,7 +13,7 @@ final class LedgerEntry: EvictionEntry, @unchecked Sendable {
 
     init(_ name: EntryName) {
         self.name = name
-        super.init(hash: name.low)
+        super.init()
     }
 }
 
