@@ -114,16 +114,14 @@ final class Account: Sendable {
         expiration: Expiration,
         unreadable: UnreadableEntries
     ) throws(CacheError) -> Cache<Value> where Value.Wrapper.Value == Value {
-        try Cache(
+        try Value.openCache(
             name: name,
             directory: directory?.url,
-            settings: CacheSettings(
-                memory: memory,
-                disk: directory == nil ? nil : disk,
-                expiration: expiration,
-                clock: clock,
-                observer: unreadable
-            )
+            memory: memory,
+            disk: directory == nil ? nil : disk,
+            expiration: expiration,
+            clock: clock,
+            observer: unreadable
         )
     }
 
