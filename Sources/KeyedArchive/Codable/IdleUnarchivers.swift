@@ -1,16 +1,23 @@
 import Foundation
-import Synchronization
 
-/// The unarchivers of Codable values that are done, and that nothing else refers to: to make one, and to free it, takes
-/// a tenth of decoding a small value.
+/// The unarchivers of Codable values that are done, one for each thread: to make one, and to free it, takes a tenth of
+/// decoding a small value.
+///
+/// Not a list for all threads: its lock would be waited for, and an unarchiver that changes threads takes its buffers from
+/// one processor's cache to another's, so that two threads decoded no faster than one.
 enum IdleUnarchivers {
-    /// Unchecked: an unarchiver belongs to one thread at a time, and changes hands only here.
-    private struct Idle: @unchecked Sendable {
-        let unarchiver: KeyedUnarchiver
-    }
-
-    private static let countLimit = 4
-    private static let idle = Mutex<[Idle]>([])
+    /// The place of the current thread's unarchiver, which is freed with the thread; `nil` if the system has no place left.
+    /// What is there is retained once, and is nothing else's.
+    private static let place: pthread_key_t? = {
+        var key = pthread_key_t()
+        let result = pthread_key_create(&key) { unarchiver in
+            #if canImport(Glibc) || canImport(Musl)
+                guard let unarchiver else { return }
+            #endif
+            Unmanaged<KeyedUnarchiver>.fromOpaque(unarchiver).release()
+        }
+        return result == 0 ? key : nil
+    }()
 
     /// An unarchiver of a copy of an archive's bytes.
     @inline(__always)
@@ -19,7 +26,7 @@ enum IdleUnarchivers {
         decoding type: Any.Type
     ) throws(ArchiveError) -> KeyedUnarchiver {
         let limits = ArchiveLimits()
-        guard let unarchiver = idle.withLock({ $0.popLast() })?.unarchiver else {
+        guard let unarchiver = takeIdle() else {
             let memory = UnarchiverMemoryPool.take(copying: archive)
             return try KeyedUnarchiver(memory, decoding: type, limits: limits)
         }
@@ -28,15 +35,23 @@ enum IdleUnarchivers {
         return unarchiver
     }
 
+    /// The current thread's unarchiver, whose place is empty from here on: a value may decode others within it.
+    private static func takeIdle() -> KeyedUnarchiver? {
+        guard let place, let idle = pthread_getspecific(place) else { return nil }
+        pthread_setspecific(place, nil)
+        return Unmanaged<KeyedUnarchiver>.fromOpaque(idle).takeRetainedValue()
+    }
+
     /// Takes an unarchiver whose value was decoded, unless a part of the value refers to it.
     static func giveBack(_ unarchiver: inout KeyedUnarchiver) {
         // One that met unusual values is freed, which gives its memory back.
         guard unarchiver.plan != nil, unarchiver.isClean, isKnownUniquelyReferenced(&unarchiver),
             unarchiver.memory.footprint <= UnarchiverMemoryPool.footprintLimit
         else { return }
-        // Before the lock is taken: deinitializers of decoded objects must not run under it.
+        // Deinitializers of decoded objects may decode other values.
         unarchiver.close()
-        let returned = Idle(unarchiver: unarchiver)
-        idle.withLock { if $0.count < countLimit { $0.append(returned) } }
+        guard let place, pthread_getspecific(place) == nil else { return }
+        let returned = Unmanaged.passRetained(unarchiver)
+        if pthread_setspecific(place, returned.toOpaque()) != 0 { returned.release() }
     }
 }
