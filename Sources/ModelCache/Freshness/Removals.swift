@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// The removals of one type's models, each at a revision: an answer that was asked for before one does not bring the model
@@ -20,7 +21,11 @@ final class Removals: Sendable {
         }
     }
 
+    /// How long the cache below keeps an entry that is not used; `nil` if it does not count that.
+    private let idleTime: Duration?
     private let state = Mutex(State())
+
+    init(idleTime: Duration? = nil) { self.idleTime = idleTime }
 
     func add(_ key: String, at revision: Revision) { state.withLock { $0.add(key, at: revision) } }
 
@@ -31,6 +36,13 @@ final class Removals: Sendable {
 
     /// Tells that the cache below has lost a model: which of the writes was its own is not known any longer.
     func lost(_ key: String) { state.withLock { $0.add(key, at: $0.written) } }
+
+    /// Counts all models written so far as lost, where the request is older than the idle time: a model that was written since may
+    /// have expired. The cache below tells of an idle entry only when it removes it, an eighth of the idle time later.
+    func expire(since request: Date, at now: Date) {
+        guard let idleTime, now.timeIntervalSince(request) >= idleTime / .seconds(1) else { return }
+        state.withLock { $0.floor = max($0.floor, $0.written) }
+    }
 
     /// Whether a model that is not there was removed or lost after `revision`.
     func covers(_ revision: Revision, of key: String) -> Bool {

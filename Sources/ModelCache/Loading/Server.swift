@@ -67,7 +67,7 @@ final class Server: Sendable {
 
     /// Decodes an answer.
     ///
-    /// - Parameter fault: what is wrong with an answer that `decode` refuses.
+    /// - Parameter fault: the error's message where `decode` throws.
     /// - Throws: `.decodingFailed`.
     func decode<Value>(
         _ answer: Answer,
@@ -133,5 +133,14 @@ struct Answer: Sendable {
     let requestedAt: Date
     let receivedAt: Date
 
-    var state: ArrivalState { ArrivalState(lifetime: lifetime, revision: revision, receivedAt: receivedAt) }
+    var state: ArrivalState { state(lifetime) }
+
+    func state(_ lifetime: ResponseLifetime) -> ArrivalState {
+        ArrivalState(
+            lifetime: lifetime,
+            revision: revision,
+            requestedAt: requestedAt,
+            receivedAt: receivedAt
+        )
+    }
 }
