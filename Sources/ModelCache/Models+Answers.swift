@@ -29,8 +29,8 @@ extension Models {
     /// let posted = try await models.decode(Comment.self) { try await api.post(text) }
     /// ```
     ///
-    /// Models in the place of links have the order of a fetch that began with this call: they do not replace what was saved or
-    /// asked for since.
+    /// Models in the place of links have the order of a fetch that began with this call: they do not replace models that
+    /// were saved or requested since.
     ///
     /// - Parameters:
     ///   - type: the value's type.

@@ -1,6 +1,6 @@
 import ModelCache
 
 extension Models {
-    /// Suspends until no load and no write is under way, those in the background included.
+    /// Suspends until no load and no write is under way, in the background either.
     public nonisolated(nonsending) func settle() async { await settled() }
 }

@@ -118,7 +118,9 @@ private struct Moved: ModelList {
         }
     }
 
-    @Test(arguments: [false, true]) func aModelThatWasNotUsedForLongDoesNotComeBackOlder(inMemory: Bool) async throws {
+    @Test(arguments: [false, true]) func aModelThatWasNotUsedForLongDoesNotComeBackOlder(inMemory: Bool)
+        async throws
+    {
         try await lose(Idle.self, inMemory: inMemory, others: true) { models, clock in
             await models.flush()
             clock.advance(by: .seconds(61))

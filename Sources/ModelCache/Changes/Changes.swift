@@ -113,7 +113,7 @@ final class Changes: Sendable {
         }
     }
 
-    /// The steps of a draft, and those that take its withdrawn models out of the lists that have them by now.
+    /// A draft's own steps, and a step for each list that has one of its withdrawn models by now.
     private nonisolated(nonsending) func allSteps(
         of draft: ModelDraft
     ) async throws(ModelCacheError) -> [any DraftStep] {

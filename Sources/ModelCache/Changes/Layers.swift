@@ -16,7 +16,7 @@ final class Layers<Value: Sendable>: Sendable {
 
     private struct State {
         var layers: [String: [Layer]] = [:]
-        /// The keys that entries have now, by those that they had.
+        /// The present keys of renamed entries, by their former keys.
         var renamed = BoundedTable<String, String>()
 
         func key(_ key: String) -> String { renamed.isEmpty ? key : renamed[key] ?? key }
@@ -107,7 +107,7 @@ final class Layers<Value: Sendable>: Sendable {
         }
     }
 
-    /// The changes that lie over an entry, but for those of one number.
+    /// The changes over an entry, without the change of one number.
     func changes(over key: String, except number: UInt64) -> [Change] {
         state.withLock { $0.layers[key]?.filter { $0.number != number }.map(\.change) ?? [] }
     }

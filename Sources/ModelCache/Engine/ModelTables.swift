@@ -128,7 +128,7 @@ final class ModelTables: Sendable {
 
     // MARK: Entries
 
-    /// The entries of some models or lists, `nil` for those that are not there: one pass over memory, one over the disk.
+    /// The entries of several models or lists, `nil` for missing ones: one pass over memory, one over the disk.
     nonisolated(nonsending) func records<Record>(
         _ table: RecordTable<Record>,
         _ keys: PreparedKeys

@@ -16,7 +16,7 @@ struct Snapshots: Sendable {
         try await snapshots(type, [key]).first ?? nil
     }
 
-    /// Some models as they show, `nil` for those that are not there, in the order of the keys.
+    /// Models as they show, in the order of the keys; `nil` for a missing model.
     nonisolated(nonsending) func snapshots<Model: CachedModel>(
         _ type: Model.Type,
         _ keys: [String]
@@ -112,7 +112,7 @@ struct Snapshots: Sendable {
     }
 
     /// - Parameters:
-    ///   - scopes: those of the entry.
+    ///   - scopes: the entry's scopes.
     ///   - request: the entry's own.
     ///   - fault: for which it is stale besides.
     private func freshness(

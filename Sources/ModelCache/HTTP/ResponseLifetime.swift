@@ -68,7 +68,7 @@ struct ResponseLifetime: Hashable, Sendable {
         return receivedAt.addingTimeInterval(max(0, seconds))
     }
 
-    /// The lifetime that this answer's headers state, over those of a former one.
+    /// The lifetime that this answer's headers state, or that a former answer's headers stated.
     func stated(over former: StatedLifetime?) -> StatedLifetime? {
         switch (stated, former) {
         case (nil, .until?): former

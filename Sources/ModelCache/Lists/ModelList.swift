@@ -73,7 +73,7 @@ public struct ModelPage<Element: CachedModel>: Sendable, Equatable {
     public var elements: [Element]
     /// Where the next page begins; `nil`: this is the last one.
     public var next: PageCursor?
-    /// The cursor of the page in front of this one; `nil`: there is none.
+    /// The cursor of the page in front of this one; `nil` at the list's start.
     public var previous: PageCursor?
 
     public init(_ elements: [Element], next: PageCursor? = nil, previous: PageCursor? = nil) {

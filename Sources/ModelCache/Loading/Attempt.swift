@@ -9,7 +9,7 @@ protocol Attempt: Sendable {
     var subject: ModelCacheError.Subject { get }
     /// The request for all of it.
     var request: ModelRequest { get }
-    /// The entry that the server may confirm; `nil`: there is none that it could confirm as a whole.
+    /// The entry that the server may confirm; `nil` where no whole entry is stored.
     var former: EntryState? { get }
     /// Whether no other attempt follows.
     var isLast: Bool { get set }
@@ -95,8 +95,8 @@ extension Attempt {
 
 /// A model or a list that has a request of its own.
 protocol FetchTarget: Attempt where Outcome: AgedSnapshot {
-    /// The name of its load. No load from before an invalidation has it: a fetch that begins later waits for none of those.
-    /// Nor has one whose request has other headers, for the answer may depend on them.
+    /// The name of its load. It has the latest invalidation in it, so a fetch joins no load from before that, and the request's
+    /// headers, since the answer may depend on them.
     var name: String { get }
     /// As it is stored, with unconfirmed changes.
     nonisolated(nonsending) func stored() async throws(ModelCacheError) -> Outcome?

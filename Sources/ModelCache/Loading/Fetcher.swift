@@ -47,7 +47,7 @@ struct Fetcher: Sendable {
         guard let error = error as? ModelCacheError else { return true }
         switch error.code {
         case .notFound: return false
-        // The statuses of a server that is busy, among those of refusals.
+        // A busy server's statuses allow the stale value; other 4xx are refusals.
         case .status: return error.status.map { $0 >= 500 || [408, 425, 429].contains($0) } ?? true
         default: return true
         }

@@ -134,7 +134,7 @@ final class WaitingChanges: Sendable {
         return Due(changes: changes, first: first)
     }
 
-    /// Ends changes that are on disk, but for those that were changed again.
+    /// Ends changes that are on disk, except where the entry was changed again.
     func end(_ due: Due) {
         var ended: [Waiting] = []
         state.withLock { state in
