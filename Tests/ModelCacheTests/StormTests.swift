@@ -91,7 +91,9 @@ private final class Storm: Sendable {
     func step(_ step: Int) async throws {
         let models = try await opened()
         let id = 1 + random(state.withLock { $0.lastID })
-        switch random(26) {
+        // A crowd gathers by calls alone, which begin at once.
+        let isGathering = crowd > 1 && !isCrowded
+        switch random(isGathering ? 17 : 26) {
         case 0..<4: start { try await self.fetch(models, id, at: "step \(step)") }
         case 4..<6:
             start { try await self.read("step \(step)") { try await models.fetch(NewestItems(), self.mode()) } }
@@ -113,6 +115,7 @@ private final class Storm: Sendable {
         case 22: if random(2) == 0 { await stallWriter(models) } else { releaseWriter() }
         default: if isCrowded { for _ in 0...random(3) { server.releaseOne() } }
         }
+        if isGathering { return }
         for _ in 0..<random(20) { await Task.yield() }
         for id in 1...3 { try await look(models, id, at: "step \(step)") }
     }
