@@ -93,7 +93,7 @@ package struct Orders: ModelList {
     package func request(after cursor: PageCursor?) -> ModelRequest { .get("/orders") }
 }
 
-/// A search by POST, whose server reports errors with the status 200.
+/// A search by POST. Its server reports errors with the status 200.
 package struct Search: ModelList {
     package struct Refused: Error, Decodable, Equatable { package var message: String }
 

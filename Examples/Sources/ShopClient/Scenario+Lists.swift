@@ -20,7 +20,7 @@ extension Scenario {
             var bestsellers = try await shop.models.fetch(Bestsellers())
             visit.answer("The first page", bestsellers.elements.map(\.id), mustBe: [1, 2])
             try await visit.server.delete(product: 1)
-            // What was the third product is on the first page now.
+            // The third product moves to the first page with that.
             bestsellers = try await shop.models.fetchMore(of: Bestsellers())
             visit.answer(
                 "After product 1 is deleted, with the next page",

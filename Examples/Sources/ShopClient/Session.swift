@@ -1,6 +1,6 @@
 import ModelCache
 
-/// The user's token, and who asks for a new one.
+/// The user's token, with the request for a new one.
 package actor Session {
     private var token: String
     private var refreshing: Task<String, any Error>?
@@ -25,7 +25,7 @@ package actor Session {
     }
 }
 
-/// Adds the token to each request, and sends a request again whose token has expired.
+/// Adds the token to each request, and repeats a request with a new one where it has expired.
 struct AuthorizedTransport<Base: ModelTransport>: ModelTransport {
     let base: Base
     let session: Session

@@ -57,7 +57,7 @@ package struct Shop: Sendable {
     @discardableResult
     private func send(
         _ method: String,
-        _ path: String,
+        to path: String,
         _ body: [String: String] = [:],
         headers: ModelHeaders = [:]
     ) async throws -> ModelResponse {
@@ -78,7 +78,7 @@ package struct Shop: Sendable {
         let answer = try await models.change {
             $0.insert(review, into: reviews, at: .end)
         } sending: {
-            try await send("POST", "/products/\(product)/reviews", ["text": text]).body
+            try await send("POST", to: "/products/\(product)/reviews", ["text": text]).body
         } then: { draft, data in
             let posted = try draft.save(Review.self, decoding: data)
             draft.replace(Review.self, id: id, by: posted.id)
@@ -93,7 +93,7 @@ package struct Shop: Sendable {
         try await models.change {
             $0.update(Review.self, id: id) { $0.text = text }
         } sending: {
-            try await send("PATCH", "/reviews/\(try await posted())", ["text": text])
+            try await send("PATCH", to: "/reviews/\(try await posted())", ["text": text])
         }
     }
 
@@ -104,7 +104,7 @@ package struct Shop: Sendable {
         } sending: {
             let headers: ModelHeaders = product.tag.map { ["If-Match": $0] } ?? [:]
             let change = ["price": price.description]
-            return try await send("PATCH", "/products/\(product.id)", change, headers: headers)
+            return try await send("PATCH", to: "/products/\(product.id)", change, headers: headers)
         } then: { draft, response in
             try draft.save(Product.self, decoding: response.body, at: "data")
             let tag = response.headers["ETag"]
@@ -116,7 +116,7 @@ package struct Shop: Sendable {
         try await models.change {
             $0.removeEverywhere(Product.self, id: id)
         } sending: {
-            try await send("DELETE", "/products/\(id)")
+            try await send("DELETE", to: "/products/\(id)")
         }
     }
 
@@ -126,7 +126,7 @@ package struct Shop: Sendable {
         var until: String
     }
 
-    /// Takes over what has changed on the server since a version, in one step.
+    /// Takes over the changes on the server since a version, in one step.
     ///
     /// - Returns: the version to ask with the next time.
     package func synchronize(since version: String) async throws -> String {

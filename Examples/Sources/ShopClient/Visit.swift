@@ -3,7 +3,7 @@ import ModelCache
 import Synchronization
 import TypedCacheTesting
 
-/// One scenario under way: a server, a device, and what the library answered.
+/// One scenario under way: a server, a device, and the answers of the library.
 @MainActor
 package final class Visit {
     package let server: Server

@@ -378,7 +378,6 @@ FAULTS = {
     ),
     "status 400": changed({"title": "That is not a cursor."}, 400),
     "status 403": changed({"title": "Not sold in your country", "code": 12}, 403),
-    "status 404": changed({"title": "There is no such product."}, 404),
     "too many requests": changed({"title": "Slow down"}, 429, {"Retry-After": "30"}),
     "closed for a moment": lambda handler: changed(
         {"title": "Back soon"}, 503, {"Retry-After": handler.date_time_string(time.time() + 30)}
