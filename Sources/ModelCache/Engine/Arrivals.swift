@@ -115,7 +115,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         return { table.merged(changes, at: state.revision) }
     }
 
-    /// Merges the models over the entries that are there; of models with the same key, into the entry of the first.
+    /// Merges the models over the stored entries. Models with the same key become one entry, in the first one's place.
     ///
     /// - Returns: the entries that change, each once, in the order in which their models ended in the answer: a model that
     ///   was inside another one, or came before one that refers to it, is on disk before that.
@@ -129,7 +129,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         let arriving = bookkeeping.state(of: state, fresh: Model.policy.freshness)
         let places = keys.firstPlaces()
         var changes = RecordTable<ModelRecord<Model>>.Changes(capacity: places.count)
-        // Which change is of the entry at a place; less than zero: none yet.
+        // The index of each place's change; less than zero where the place has no change yet.
         var numbers = [Int](repeating: -1, count: places.count)
         var index = 0
         for part in parts {

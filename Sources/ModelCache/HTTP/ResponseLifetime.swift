@@ -4,7 +4,7 @@ import Foundation
 ///
 /// docs/http.md has the rules as a table.
 struct ResponseLifetime: Hashable, Sendable {
-    /// The most seconds that are told from one another: 68 years.
+    /// The longest age and lifetime in seconds: 68 years.
     static let longest = 1 << 31
 
     /// Whether it may be kept at all.

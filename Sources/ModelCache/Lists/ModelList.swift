@@ -46,7 +46,7 @@ public protocol ModelList: Sendable, Hashable {
     /// Decodes a page; by default the whole body is an array in JSON, and the only page.
     func page(in body: ModelBody) throws -> ModelPage<Element>
 
-    /// Decodes the list's details from the answer with a page. Those of the latest page are kept with the list
+    /// Decodes the list's details from the answer with a page. The latest page's details are kept with the list
     /// (``ListSnapshot/details``).
     func details(in body: ModelBody) throws -> Details
 }

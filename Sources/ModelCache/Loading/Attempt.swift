@@ -21,7 +21,7 @@ protocol Attempt: Sendable {
 
     /// Renews the entry that the server has called unchanged.
     ///
-    /// - Returns: `nil` if it has gone in the meantime, or is another one's.
+    /// - Returns: `nil` if the entry was removed or replaced in the meantime.
     nonisolated(nonsending) func renewed(by answer: Answer) async throws -> Outcome?
 
     /// Whether the stored entry was replaced since the request. Any status of the answer is about the former entry then.
@@ -49,7 +49,7 @@ extension Attempt {
     /// Loads once, and again while the answers give way.
     ///
     /// - Parameter run: has an attempt run.
-    /// - Returns: `nil` if there is nothing to ask for, or nothing stands that was loaded.
+    /// - Returns: `nil` if nothing is to be requested, or every answer gave way.
     nonisolated(nonsending) func outcome(
         by run: nonisolated(nonsending) (Self) async throws -> Outcome? = { try await $0.run() }
     ) async throws -> Outcome? {

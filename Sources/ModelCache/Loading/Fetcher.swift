@@ -40,8 +40,8 @@ struct Fetcher: Sendable {
         }
     }
 
-    /// Whether a stale value may be shown in the place of an error: the server could not be asked, or has failed. Where it
-    /// has refused, the asker is told (RFC 9111, section 4.3.3).
+    /// Whether a stale value may be shown in the place of an error: the server could not be asked, or has failed. A refusal is
+    /// thrown (RFC 9111, section 4.3.3).
     static func allowsStale(_ error: any Error) -> Bool {
         if error is CancellationError { return false }
         guard let error = error as? ModelCacheError else { return true }

@@ -7,7 +7,7 @@ import TypedCache
 /// that began in the background: the task's time limit may be over because the server hangs, and the next task must not have
 /// to wait for the same answer.
 final class InFlightLoads: Sendable {
-    /// Loads of one name with results of different types are different ones.
+    /// Loads with the same name and different result types are apart.
     fileprivate struct Key: Hashable {
         let name: String
         let output: ObjectIdentifier

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Requests that the server wants to have no earlier than at a moment (`Retry-After`), with the error of its answer.
+/// Requests that the server wants no earlier than a given moment (`Retry-After`), with the error of its answer.
 ///
 /// In memory alone: another launch may ask.
 final class PostponedRequests: Sendable {

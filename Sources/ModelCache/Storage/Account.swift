@@ -31,7 +31,7 @@ final class Account: Sendable {
         var bookkeeping: (Bookkeeping, Cache<BookkeepingRecord>)?
         var isEnded = false
 
-        /// Those of the models and of the lists.
+        /// The tables of models and of lists.
         var all: [any Closable] { Array(models.values) + (lists.map { [$0] } ?? []) }
     }
 

@@ -146,7 +146,7 @@ final class Bookkeeping: Sendable {
 
     /// Saves the record, with the invalidations up to now. Blocks on disk I/O.
     ///
-    /// - Parameter count: how many revisions are reserved after the last one. Those that were given before the disk had
+    /// - Parameter count: how many revisions are reserved after the last one. Revisions that were given before the disk had
     ///   them are reserved as well.
     func save(reserving count: UInt64 = 0) throws(ModelCacheError) {
         var failure: CacheError?

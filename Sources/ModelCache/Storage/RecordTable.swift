@@ -31,7 +31,7 @@ where Record.Wrapper.Value == Record {
 
     // MARK: Reading
 
-    /// The entry that waits to be written, or that it is to be removed; `nil` if nothing waits.
+    /// The entry that waits to be written, `.some(nil)` for a removal that waits; `nil` if nothing waits.
     func waitingEntry(_ key: String) -> Record?? {
         guard let entry = waiting[key] else { return nil }
         return .some(entry.map(Self.record))
