@@ -43,6 +43,13 @@ private struct Idle: Kept {
     static func request(for id: Int) -> ModelRequest { .get("/items", id) }
 }
 
+private struct Shelf: CachedModel {
+    static let modelName = "shelf"
+    let id: Int
+    var item: ModelLink<Idle>
+    static func request(for id: Int) -> ModelRequest { .get("/shelves", id) }
+}
+
 private struct Items<Element: Kept>: ModelList {
     var listKey: String { "items" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/items") }
@@ -125,6 +132,30 @@ private struct Moved: ModelList {
             await models.flush()
             clock.advance(by: .seconds(61))
         }
+    }
+
+    @Test(arguments: [false, true]) func anAnswerToTheProgramsOwnRequestBringsNoOlderModel(isChange: Bool)
+        async throws
+    {
+        let clock = ManualClock()
+        let models = try await Models.inMemory(types: [Idle.self, Shelf.self], transport: nil, clock: clock)
+        let send = { @Sendable in
+            try await models.save(Idle(id: 1, text: "new"))
+            clock.advance(by: .seconds(61))
+            return Data(#"{"id": 1, "item": {"id": 1, "text": "old"}}"#.utf8)
+        }
+        if isChange {
+            try await models.change {
+                $0.remove(Shelf.self, id: 2)
+            } sending: {
+                try await send()
+            } then: { draft, data in
+                try draft.save(Shelf.self, decoding: data)
+            }
+        } else {
+            #expect(try await models.decode(Shelf.self, sending: send).item.id == 1)
+        }
+        #expect(try await models.stored(Idle.self, id: 1) == nil)
     }
 
     /// Other models that such an answer brings are stored as always, by its one request.

@@ -56,7 +56,12 @@ struct ArrivalState: Sendable {
 extension ArrivalState {
     /// Of models that the program has from elsewhere: nothing is said about their lifetime.
     init(pushedAt date: Date, asOf revision: Revision) {
-        self.init(lifetime: nil, revision: revision, requestedAt: date, receivedAt: date)
+        self.init(pushedAt: date, since: RequestStart(revision: revision, date: date))
+    }
+
+    /// The same for the answer to a request of the program's own.
+    init(pushedAt date: Date, since start: RequestStart) {
+        self.init(lifetime: nil, revision: start.revision, requestedAt: start.date, receivedAt: date)
     }
 }
 

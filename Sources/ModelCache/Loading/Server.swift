@@ -38,8 +38,7 @@ final class Server: Sendable {
             let fault = "the cache was opened without a transport, and cannot load \(subject)"
             throw ModelCacheError(.noTransport, fault, of: subject)
         }
-        let revision = try await tables.nextRevision()
-        let requestedAt = now
+        let start = try await tables.beginRequest()
         let response: ModelResponse
         var cause: (any Error)?
         do {
@@ -58,9 +57,9 @@ final class Server: Sendable {
             request: request,
             response: response,
             cause: cause,
-            lifetime: ResponseLifetime(of: response, to: request, requestedAt: requestedAt, receivedAt: now),
-            revision: revision,
-            requestedAt: requestedAt,
+            lifetime: ResponseLifetime(of: response, to: request, requestedAt: start.date, receivedAt: now),
+            revision: start.revision,
+            requestedAt: start.date,
             receivedAt: now
         )
     }
