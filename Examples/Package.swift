@@ -55,6 +55,16 @@ let package = Package(
             exclude: ["server.py"],
             swiftSettings: strict
         ),
+
+        // A client of a shop, and its server, which has the habits and faults that servers have: a program, and tests.
+        .target(
+            name: "ShopClient",
+            dependencies: [models, http, cache, testing],
+            exclude: ["server.py"],
+            swiftSettings: strict
+        ),
+        .executableTarget(name: "shop", dependencies: ["ShopClient"], swiftSettings: strict),
+        .testTarget(name: "ShopTests", dependencies: ["ShopClient"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )

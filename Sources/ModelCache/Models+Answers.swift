@@ -19,8 +19,8 @@ extension Models {
         from data: Data,
         at path: String...
     ) async throws -> Value {
-        let revision = try await engine.tables.nextRevision()
-        return try await engine.changes.decode(type, from: data, at: path, asOf: revision)
+        let start = try await engine.tables.beginRequest()
+        return try await engine.changes.decode(type, from: data, at: path, since: start)
     }
 
     /// Decodes the answer to a request of the program's own, a POST say. All else is as for data.
@@ -29,8 +29,8 @@ extension Models {
     /// let posted = try await models.decode(Comment.self) { try await api.post(text) }
     /// ```
     ///
-    /// Models in the place of links have the order of a fetch that began with this call: they do not replace what was saved or
-    /// asked for since.
+    /// Models in the place of links have the order of a fetch that began with this call: they do not replace models that
+    /// were saved or requested since.
     ///
     /// - Parameters:
     ///   - type: the value's type.
@@ -42,7 +42,7 @@ extension Models {
         at path: String...,
         sending send: nonisolated(nonsending) () async throws -> Data
     ) async throws -> Value {
-        let revision = try await engine.tables.nextRevision()
-        return try await engine.changes.decode(type, from: try await send(), at: path, asOf: revision)
+        let start = try await engine.tables.beginRequest()
+        return try await engine.changes.decode(type, from: try await send(), at: path, since: start)
     }
 }

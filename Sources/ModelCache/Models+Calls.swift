@@ -33,7 +33,7 @@ extension Models {
         try await engine.loader.fetch(type, id, mode: mode)
     }
 
-    /// Returns some models by identity, in one pass over memory and disk, and one load of those that are missing or stale.
+    /// Returns several models by identity: one pass over memory and disk, and one load of missing and stale models.
     ///
     /// Left out are models that the server does not have, which are removed here too, models that an unconfirmed change
     /// removes, and, offline, models that are not stored. A type that has a request for several models sends one for each
@@ -79,7 +79,7 @@ extension Models {
         try await engine.snapshots.snapshot(type, id.cacheKey)
     }
 
-    /// Returns those of some models that are stored, by identity. Never asks the server.
+    /// Returns the stored ones of several models, by identity. Never asks the server.
     ///
     /// - Throws: as for one model.
     public nonisolated(nonsending) func stored<Model: CachedModel>(
@@ -184,7 +184,7 @@ extension Models {
         engine.snapshots.updates(type, id)
     }
 
-    /// The snapshots of some models, by identity, those that are stored.
+    /// The snapshots of several models, by identity. A model that is not stored is left out.
     public func updates<Model: CachedModel>(
         of type: Model.Type,
         ids: [Model.ID]

@@ -34,7 +34,7 @@ public final class Models: Sendable {
     ///
     /// - Parameters:
     ///   - account: its name, 1 to 60 UTF-8 bytes; for an app with one user at a time, that user's identity.
-    ///   - types: the types of all models, those that links refer to as well.
+    ///   - types: the types of all models, also the targets of links.
     ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
     ///   - transport: the connection to the server; `nil`: nothing is loaded.
     ///   - clock: where the time comes from.
@@ -135,7 +135,7 @@ public final class Models: Sendable {
     /// Erases an account that is not open: one that cannot be opened, because its files are damaged or of a newer version,
     /// or that of a user who is not signed in any longer.
     ///
-    /// Opens nothing of it. Suspends until no file of it is on disk; does nothing where there is none. If the process ends in
+    /// Opens nothing of it. Suspends until no file of it is on disk; does nothing for an account without files. If the process ends in
     /// between, the next opening or erasing of any account in the same directory deletes the rest. No other process may have
     /// it open.
     ///

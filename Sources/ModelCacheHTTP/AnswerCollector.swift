@@ -147,7 +147,7 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, Sendable {
         pending.resume(with: .success(ModelResponse(response, body: pending.body)))
     }
 
-    /// A request for credentials, of which there are none: the refusal is the answer.
+    /// The server asks for credentials. The transport has none, so the refusal is the answer.
     ///
     /// Where no credentials are given, URLSession waits on Linux until its time is over. Other challenges, such as the trust
     /// in a server, have no answer of HTTP.

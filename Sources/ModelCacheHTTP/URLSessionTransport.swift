@@ -30,8 +30,8 @@ public final class URLSessionTransport: ModelTransport {
     /// - Parameters:
     ///   - base: the URL that paths of requests are below, of scheme `http` or `https`; parameters that it has go with
     ///     each request.
-    ///   - headers: headers of each request; those of the request itself take their place. A request for a whole URL with
-    ///     another scheme, host or port goes without those of them that are secrets: `Authorization`, `Cookie` and
+    ///   - headers: headers of each request; the request's own headers take their place. A request for a whole URL with
+    ///     another scheme, host or port goes without the secret ones: `Authorization`, `Cookie` and
     ///     `Proxy-Authorization`. The cache does not see them: a header that answers vary by, a language say, belongs into
     ///     the request.
     ///   - timeout: how long the server may be silent, before the answer or within it; above zero. A minute by default.

@@ -1,6 +1,6 @@
 import ModelCache
 
 extension Models {
-    /// Suspends until no load and no write is under way, those in the background included.
+    /// Suspends until no load and no write is under way, background ones included.
     public nonisolated(nonsending) func settle() async { await settled() }
 }

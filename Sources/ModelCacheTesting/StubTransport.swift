@@ -69,7 +69,7 @@ public final class StubTransport: ModelTransport {
         state.withLock { $0.answers[path] = [.response(response)] }
     }
 
-    /// Scripts an answer after those that are there: each is given once, the last one again and again.
+    /// Appends an answer to the script: each answer is given once, the last one repeatedly.
     public func answerNext(_ path: String, _ body: Body, status: Int = 200, headers: ModelHeaders = [:]) {
         let response = ModelResponse(status: status, headers: headers, body: body.data)
         state.withLock { $0.answers[path, default: []].append(.response(response)) }
@@ -110,7 +110,7 @@ public final class StubTransport: ModelTransport {
 
     /// The paths, with their parameters, of requests so far for which no answer was scripted, in order.
     ///
-    /// Such a request fails, and a fetch shows a stale value in its place, if there is one: a test expects that there is none.
+    /// Such a request fails, and a fetch may show a stale value in its place, so a test expects that this is empty.
     public var unscripted: [String] { state.withLock { $0.unscripted } }
 
     /// Forgets the requests and answers so far.

@@ -37,7 +37,7 @@ private struct Reply: CachedModel {
         arrivals.add([reply], from: .detail)
         // Once more, and one of them with another text: each is written once, where it came first.
         arrivals.add([Reply(id: 7, text: "new", parent: ModelLink(6))], from: .list)
-        let state = ArrivalState(lifetime: nil, revision: Revision(1), receivedAt: .now)
+        let state = ArrivalState(pushedAt: .now, asOf: Revision(1))
         let merged = try await arrivals.groups[0].prepare(state, in: models.engine.tables)()
         #expect(arrivals.groups.count == 1)
         #expect(merged.names.map(\.key) == (0...depth).map(String.init))

@@ -2,6 +2,7 @@ import Foundation
 import ModelCache
 import ModelCacheTesting
 import Testing
+import TypedCacheTesting
 
 /// The messages of errors, and answers with another model's identity.
 @Suite struct ErrorTests {
@@ -47,6 +48,23 @@ import Testing
         #expect(error?.message == "the answer is no page of \(list): \(cause)")
         #expect(error?.description == "decodingFailed: the answer is no page of \(list): \(cause)")
         #expect(error?.localizedDescription == error?.message)
+    }
+
+    @Test func aClosureAfterTheInitializerIsToldFailures() async throws {
+        let (server, failures, directory) = (StubTransport(), Failures(), try TemporaryDirectory())
+        let onDisk = try await Models(
+            account: "1",
+            types: [User.self],
+            directory: directory.url,
+            transport: server
+        ) { failures.add($0) }
+        let inMemory = try await Models.inMemory(types: [User.self], transport: server) { failures.add($0) }
+        for (count, models) in [onDisk, inMemory].enumerated() {
+            try await models.save(User(id: 1, name: "Ada", bio: "b"))
+            try await models.invalidate(.everything)
+            #expect(try await models.fetch(User.self, id: 1).name == "Ada")
+            #expect(failures.all.map(\.code) == Array(repeating: .transport, count: count + 1))
+        }
     }
 
     @Test func aRequestWithoutAScriptedAnswerIsNamed() async throws {

@@ -34,6 +34,22 @@ private struct Brief: Kept {
     static func request(for id: Int) -> ModelRequest { .get("/items", id) }
 }
 
+/// Is kept until it was not used for a minute; its entry stays on disk for an eighth of that longer.
+private struct Idle: Kept {
+    static let modelName = "idle"
+    static let policy = ModelPolicy(freshness: .seconds(3_600), expiration: .afterIdle(.seconds(60)))
+    let id: Int
+    var text: String
+    static func request(for id: Int) -> ModelRequest { .get("/items", id) }
+}
+
+private struct Shelf: CachedModel {
+    static let modelName = "shelf"
+    let id: Int
+    var item: ModelLink<Idle>
+    static func request(for id: Int) -> ModelRequest { .get("/shelves", id) }
+}
+
 private struct Items<Element: Kept>: ModelList {
     var listKey: String { "items" }
     func request(after cursor: PageCursor?) -> ModelRequest { .get("/items") }
@@ -52,9 +68,12 @@ private struct Moved: ModelList {
 /// Answers that were asked for before a model's last write, where the model is not stored any longer.
 @Suite struct LossTests {
     /// A list of one old model is asked for; the model is changed and lost; then the answer comes.
+    ///
+    /// - Parameter others: whether other models of that answer may be asked for once more.
     private func lose<Model: Kept>(
         _ type: Model.Type,
         inMemory: Bool = false,
+        others: Bool = false,
         by loss: (Models, ManualClock) async throws -> Void
     ) async throws {
         let (server, clock, directory) = (StubTransport(), ManualClock(), try TemporaryDirectory())
@@ -81,6 +100,7 @@ private struct Moved: ModelList {
         try await loss(models, clock)
         #expect(try await models.stored(type, id: 1) == nil, "the model was not lost")
         server.answer("/items/1", .json(#"{"id": 1, "text": "new"}"#))
+        if others { server.answer("/items/0", .json(#"{"id": 0, "text": "other"}"#)) }
         server.release("/items")
         #expect(try await list.elements.map(\.text) == ["new", "other"])
         #expect(try await models.fetch(type, id: 1).text == "new")
@@ -103,6 +123,39 @@ private struct Moved: ModelList {
             await models.flush()
             clock.advance(by: .seconds(61))
         }
+    }
+
+    @Test(arguments: [false, true]) func aModelThatWasNotUsedForLongDoesNotComeBackOlder(inMemory: Bool)
+        async throws
+    {
+        try await lose(Idle.self, inMemory: inMemory, others: true) { models, clock in
+            await models.flush()
+            clock.advance(by: .seconds(61))
+        }
+    }
+
+    @Test(arguments: [false, true]) func anAnswerToTheProgramsOwnRequestBringsNoOlderModel(isChange: Bool)
+        async throws
+    {
+        let clock = ManualClock()
+        let models = try await Models.inMemory(types: [Idle.self, Shelf.self], transport: nil, clock: clock)
+        let send = { @Sendable in
+            try await models.save(Idle(id: 1, text: "new"))
+            clock.advance(by: .seconds(61))
+            return Data(#"{"id": 1, "item": {"id": 1, "text": "old"}}"#.utf8)
+        }
+        if isChange {
+            try await models.change {
+                $0.remove(Shelf.self, id: 2)
+            } sending: {
+                try await send()
+            } then: { draft, data in
+                try draft.save(Shelf.self, decoding: data)
+            }
+        } else {
+            #expect(try await models.decode(Shelf.self, sending: send).item.id == 1)
+        }
+        #expect(try await models.stored(Idle.self, id: 1) == nil)
     }
 
     /// Other models that such an answer brings are stored as always, by its one request.
@@ -158,6 +211,36 @@ private struct Moved: ModelList {
         server.release("/old")
         #expect(try await early.elements.map(\.id) == [2])
         #expect(try await models.stored(Moved(path: "/new"))?.elements.map(\.id) == [2])
+    }
+
+    /// Lists are kept until they were not used for 30 days.
+    @Test func aListThatWasNotUsedForLongDoesNotComeBackOlder() async throws {
+        let (server, clock, directory) = (StubTransport(), ManualClock(), try TemporaryDirectory())
+        let models = try await Models(
+            account: "1",
+            types: [Brief.self],
+            directory: directory.url,
+            transport: server,
+            clock: clock
+        )
+        func answer(_ path: String, _ ids: [Int]) {
+            let items = ids.map { "{\"id\": \($0), \"text\": \"t\"}" }.joined(separator: ",")
+            server.answer(path, .json("{\"items\": [\(items)], \"words\": \"\"}"))
+        }
+        answer("/old", [1, 2])
+        answer("/new", [2])
+        server.hold("/old")
+        async let early = models.fetch(Moved(path: "/old"))
+        await server.requested(1)
+        _ = try await models.fetch(Moved(path: "/new"))
+        await models.flush()
+        clock.advance(by: .days(31))
+        try #require(try await models.stored(Moved(path: "/new")) == nil, "the list has not expired")
+        answer("/old", [2])
+        server.release("/old")
+        #expect(try await early.elements.map(\.id) == [2])
+        #expect(try await models.stored(Moved(path: "/new"))?.elements.map(\.id) == [2])
+        try await models.close()
     }
 
     @Test(arguments: [false, true]) func anObserverShowsThatAModelIsEvicted(inMemory: Bool) async throws {

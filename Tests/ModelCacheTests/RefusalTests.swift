@@ -127,6 +127,23 @@ private struct Problem: Decodable, Equatable {
         #expect(server.requests.count == 3)
     }
 
+    /// A date is a moment of the server's clock, which an answer's `Date` tells.
+    @Test(arguments: [-86_400, 0, 86_400]) func aClockThatIsWrongWaitsNoLongerAndNoShorter(seconds: Int)
+        async throws
+    {
+        let server = StubTransport()
+        let clock = ManualClock(now: Date(timeIntervalSince1970: 946_684_800 + Double(seconds)))
+        let models = try await open(server, clock)
+        server.answer(
+            "/users/1",
+            Self.problem,
+            status: 503,
+            headers: ["Date": "Sat, 01 Jan 2000 00:00:00 GMT", "Retry-After": "Sat, 01 Jan 2000 00:00:30 GMT"]
+        )
+        let error = await #expect(throws: ModelCacheError.self) { _ = try await models.fetch(User.self, id: 1) }
+        #expect(error?.retryAt == clock.now.addingTimeInterval(30))
+    }
+
     @Test func aStaleValueIsReturnedWithoutARequestUntilThen() async throws {
         let server = StubTransport()
         let clock = ManualClock()

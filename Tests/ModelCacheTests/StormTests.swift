@@ -20,6 +20,15 @@ import TypedCacheTesting
         for step in 0..<60 { try await storm.step(step) }
         try await storm.end()
     }
+
+    @Test(.timeLimit(.minutes(20)), arguments: seeds(0..<10))
+    func aHundredCallsAtOnceNeverReadBackwardsAndEndAsTheServer(seed: Int) async throws {
+        let storm = try Storm(seed: seed + 100_000, crowd: 100)
+        for step in 0..<40 {
+            repeat { try await storm.step(step) } while !storm.isCrowded
+        }
+        try await storm.end()
+    }
 }
 
 private final class Storm: Sendable {
@@ -36,6 +45,9 @@ private final class Storm: Sendable {
     }
 
     private let seed: Int
+    /// How many calls are under way before the server answers any that it holds.
+    private let crowd: Int
+    private let runningCount = Atomic(0)
     private let server: ItemServer
     private let clock = ManualClock()
     private let directory: TemporaryDirectory
@@ -47,12 +59,15 @@ private final class Storm: Sendable {
     private let life = Mutex(0)
     private let stall = Mutex<DispatchSemaphore?>(nil)
 
-    init(seed: Int) throws {
+    init(seed: Int, crowd: Int = 1) throws {
         self.seed = seed
+        self.crowd = crowd
         server = ItemServer(seed: seed &+ 1_000_000, count: 12)
         directory = try TemporaryDirectory()
         generator = Mutex(SeededGenerator(seed: seed))
     }
+
+    var isCrowded: Bool { runningCount.load(ordering: .relaxed) >= crowd }
 
     private func random(_ count: Int) -> Int { generator.withLock { Int.random(in: 0..<count, using: &$0) } }
 
@@ -76,7 +91,9 @@ private final class Storm: Sendable {
     func step(_ step: Int) async throws {
         let models = try await opened()
         let id = 1 + random(state.withLock { $0.lastID })
-        switch random(26) {
+        // A crowd gathers by calls alone, which begin at once.
+        let isGathering = crowd > 1 && !isCrowded
+        switch random(isGathering ? 17 : 26) {
         case 0..<4: start { try await self.fetch(models, id, at: "step \(step)") }
         case 4..<6:
             start { try await self.read("step \(step)") { try await models.fetch(NewestItems(), self.mode()) } }
@@ -96,8 +113,9 @@ private final class Storm: Sendable {
         case 20: if random(3) == 0 { try await kill(models) }
         case 21: if random(6) == 0 { try await erase(models) }
         case 22: if random(2) == 0 { await stallWriter(models) } else { releaseWriter() }
-        default: for _ in 0...random(3) { server.releaseOne() }
+        default: if isCrowded { for _ in 0...random(3) { server.releaseOne() } }
         }
+        if isGathering { return }
         for _ in 0..<random(20) { await Task.yield() }
         for id in 1...3 { try await look(models, id, at: "step \(step)") }
     }
@@ -107,7 +125,9 @@ private final class Storm: Sendable {
     }
 
     private func start(_ body: @escaping @Sendable () async throws -> Void) {
+        runningCount.add(1, ordering: .relaxed)
         let task = Task { [seed] in
+            defer { runningCount.subtract(1, ordering: .relaxed) }
             do {
                 try await body()
             } catch is ItemServer.Refused {

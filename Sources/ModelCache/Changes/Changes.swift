@@ -31,11 +31,11 @@ final class Changes: Sendable {
         let names = tables.steps.change { shows.map { $0() } }
         do {
             tables.bus.tell(Set(names))
-            let revision = try await tables.nextRevision()
+            let start = try await tables.beginRequest()
             let outcome = try await send()
             var confirmed = draft
             try confirm(&confirmed, outcome)
-            try await commit(confirmed, confirmed: number, shown: shown, sentAt: revision)
+            try await commit(confirmed, confirmed: number, shown: shown, sentAt: start)
             return outcome
         } catch {
             await undo(shown, number)
@@ -63,13 +63,13 @@ final class Changes: Sendable {
     ///   - number: of a change that the server has taken: a step that fails, because the disk cannot be read or an
     ///     identity is no key, keeps no other one back. `nil`: then nothing is changed.
     ///   - shown: the steps that show the change so far.
-    ///   - sent: the revision of the request whose answer the draft has decoded; `nil`: its models are the program's
-    ///     own, as the steps.
+    ///   - start: of the request whose answer the draft has decoded; `nil`: its models are the program's own, as the
+    ///     steps.
     nonisolated(nonsending) func commit(
         _ draft: ModelDraft,
         confirmed number: UInt64? = nil,
         shown: [any DraftStep] = [],
-        sentAt sent: Revision? = nil
+        sentAt start: RequestStart? = nil
     ) async throws(ModelCacheError) {
         var failure: ModelCacheError?
         // A list may have a withdrawn model by now that it did not have when the change was shown, and the other way round.
@@ -83,7 +83,11 @@ final class Changes: Sendable {
         try await merger.mergeChange { revision async throws(ModelCacheError) in
             var arrivals = Arrivals()
             arrivals.add(draft.nested)
-            let state = ArrivalState(pushedAt: tables.clock.now, asOf: sent ?? revision)
+            let now = tables.clock.now
+            let state = ArrivalState(
+                pushedAt: now,
+                since: start ?? RequestStart(revision: revision, date: now)
+            )
             var commits = try await part(number, &failure, orElse: []) { () async throws(ModelCacheError) in
                 try await arrivals.prepare(state, in: tables)
             }
@@ -113,7 +117,7 @@ final class Changes: Sendable {
         }
     }
 
-    /// The steps of a draft, and those that take its withdrawn models out of the lists that have them by now.
+    /// A draft's own steps, and a step for each list that has one of its withdrawn models by now.
     private nonisolated(nonsending) func allSteps(
         of draft: ModelDraft
     ) async throws(ModelCacheError) -> [any DraftStep] {
@@ -145,14 +149,14 @@ final class Changes: Sendable {
         _ type: Value.Type,
         from data: Data,
         at path: [String],
-        asOf revision: Revision
+        since start: RequestStart
     ) async throws -> Value {
         let body = ModelBody(data, decoder: decoder)
         let value = try body.decode(type, at: path)
         var arrivals = Arrivals()
         arrivals.add(body.nested)
         if !arrivals.groups.isEmpty {
-            try await merger.merge(arrivals, ArrivalState(pushedAt: tables.clock.now, asOf: revision))
+            try await merger.merge(arrivals, ArrivalState(pushedAt: tables.clock.now, since: start))
         }
         return value
     }

@@ -107,7 +107,7 @@ struct ModelStep<Model: CachedModel>: DraftStep {
         return model.map { ModelRecord(model: $0, state: state) }
     }
 
-    /// The entry with the step; `nil` if there is none.
+    /// The entry with the step applied; `nil` if the step leaves no model.
     private func merged(
         over old: ModelRecord<Model>?,
         key: String,

@@ -16,14 +16,14 @@ final class Layers<Value: Sendable>: Sendable {
 
     private struct State {
         var layers: [String: [Layer]] = [:]
-        /// The keys that entries have now, by those that they had.
+        /// The present keys of renamed entries, by their former keys.
         var renamed = BoundedTable<String, String>()
 
         func key(_ key: String) -> String { renamed.isEmpty ? key : renamed[key] ?? key }
 
-        /// Takes layers away.
+        /// Removes layers.
         ///
-        /// - Returns: all that were there.
+        /// - Returns: all former layers.
         mutating func remove(over key: String, where isGone: (Layer) -> Bool) -> [Layer] {
             let former = layers[key] ?? []
             let left = former.filter { !isGone($0) }
@@ -54,7 +54,7 @@ final class Layers<Value: Sendable>: Sendable {
 
     /// Takes the layers of a change away from an entry.
     ///
-    /// - Parameter isUndone: whether the entry does not come by this change: confirmed ones that wait for no other go as well.
+    /// - Parameter isUndone: whether the change fails to make the entry: confirmed layers that waited for it alone go as well.
     /// - Returns: the key that the entry has by now.
     @discardableResult
     func remove(_ number: UInt64, over key: String, isUndone: Bool) -> String {
@@ -69,8 +69,8 @@ final class Layers<Value: Sendable>: Sendable {
         return key
     }
 
-    /// Keeps the layers of a confirmed change where its entry exists by another change alone that is not confirmed yet, and
-    /// that they are to be part of.
+    /// Keeps a confirmed change's layers where its entry exists only by another, unconfirmed change, with which they are
+    /// stored later.
     ///
     /// - Returns: whether that is so.
     func keepConfirmed(_ number: UInt64, over key: String) -> Bool {
@@ -107,7 +107,7 @@ final class Layers<Value: Sendable>: Sendable {
         }
     }
 
-    /// The changes that lie over an entry, but for those of one number.
+    /// The changes over an entry, without the change of one number.
     func changes(over key: String, except number: UInt64) -> [Change] {
         state.withLock { $0.layers[key]?.filter { $0.number != number }.map(\.change) ?? [] }
     }

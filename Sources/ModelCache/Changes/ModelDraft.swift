@@ -39,7 +39,7 @@ public struct ModelDraft: Sendable {
     /// Decodes a model from the answer to the change's request, and puts it in the place of the one with its identity, or adds it.
     ///
     /// Whole models in the place of links become models of their own when the change is confirmed, in the order of a fetch
-    /// that began with `sending`: they do not replace what was saved or asked for since.
+    /// that began with `sending`: they do not replace models that were saved or requested since.
     ///
     /// - Parameters:
     ///   - type: the model's type.

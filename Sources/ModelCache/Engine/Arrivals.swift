@@ -6,8 +6,7 @@ struct Arrivals: Sendable {
     private(set) var groups: [any ArrivalGroup] = []
     private var places: [ObjectIdentifier: Int] = [:]
 
-    /// Adds models after those that were added before; of two with the same identity the later one is merged over the
-    /// earlier one.
+    /// Appends models. Of two with the same identity, the later one is merged over the earlier one.
     mutating func add<Model: CachedModel>(_ models: [Model], from source: ModelSource) {
         add(models, keys: models.cacheKeys, from: source)
     }
@@ -50,13 +49,19 @@ struct Arrivals: Sendable {
 struct ArrivalState: Sendable {
     let lifetime: ResponseLifetime?
     let revision: Revision
+    let requestedAt: Date
     let receivedAt: Date
 }
 
 extension ArrivalState {
     /// Of models that the program has from elsewhere: nothing is said about their lifetime.
     init(pushedAt date: Date, asOf revision: Revision) {
-        self.init(lifetime: nil, revision: revision, receivedAt: date)
+        self.init(pushedAt: date, since: RequestStart(revision: revision, date: date))
+    }
+
+    /// The same for the answer to a request of the program's own.
+    init(pushedAt date: Date, since start: RequestStart) {
+        self.init(lifetime: nil, revision: start.revision, requestedAt: start.date, receivedAt: date)
     }
 }
 
@@ -69,7 +74,7 @@ protocol ArrivalGroup: Sendable {
     ) async throws(ModelCacheError) -> PreparedMerge
 }
 
-/// Puts merged entries in the place of those that are there. Does no I/O; is called in the turn in which it was prepared.
+/// Replaces the present entries by merged ones. Does no I/O; is called in the turn in which it was prepared.
 typealias PreparedMerge = @Sendable () -> MergedGroup
 
 /// The changed entries of one table, and how they are written to disk.
@@ -110,11 +115,12 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         let table = try await tables.table(Model.self)
         let keys = try wrappingCacheErrors { () throws(CacheError) in try PreparedKeys(parts.flatMap(\.keys)) }
         let found = try await tables.records(table.records, keys)
+        table.removals.expire(since: state.requestedAt, at: tables.clock.now)
         let changes = merged(over: found, keys: keys, state, table.removals, in: tables.bookkeeping)
         return { table.merged(changes, at: state.revision) }
     }
 
-    /// Merges the models over the entries that are there; of models with the same key, into the entry of the first.
+    /// Merges the models over the stored entries. Models with the same key become one entry, in the first one's place.
     ///
     /// - Returns: the entries that change, each once, in the order in which their models ended in the answer: a model that
     ///   was inside another one, or came before one that refers to it, is on disk before that.
@@ -128,7 +134,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         let arriving = bookkeeping.state(of: state, fresh: Model.policy.freshness)
         let places = keys.firstPlaces()
         var changes = RecordTable<ModelRecord<Model>>.Changes(capacity: places.count)
-        // Which change is of the entry at a place; less than zero: none yet.
+        // The index of each place's change; less than zero where the place has no change yet.
         var numbers = [Int](repeating: -1, count: places.count)
         var index = 0
         for part in parts {
@@ -209,7 +215,7 @@ struct TypedArrivals<Model: CachedModel>: ArrivalGroup {
         if bookkeeping.comparable(old.state) > arriving.revision { return nil }
         let merged = Model.merge(model, over: old.model, from: source)
         guard source != .detail else { return ModelRecord(model: merged, state: arriving) }
-        // Fields that did not come are as old as they were, and those of the answer that brought them.
+        // Missing fields keep their age, and stay the older answer's.
         let isPart = isFromPart || source != .pushed && !Model.isComplete(model)
         var state = arriving
         if isPart {

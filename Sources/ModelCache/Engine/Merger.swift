@@ -21,7 +21,7 @@ struct Merger: Sendable {
 
     /// Merges the models of some answers, and changes a list: on disk the models are first. All else is as for models alone.
     ///
-    /// - Returns: what `change` returns.
+    /// - Returns: the result of `change`.
     @discardableResult
     nonisolated(nonsending) func merge(
         _ parts: [(arrivals: Arrivals, state: ArrivalState)] = [],

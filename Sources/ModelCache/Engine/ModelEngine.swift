@@ -1,7 +1,7 @@
 import Foundation
 import TypedCache
 
-/// The parts of a ``Models``, each built from those that it needs.
+/// The parts of a ``Models``, each built from the parts that it needs.
 final class ModelEngine: Sendable {
     let tables: ModelTables
     let server: Server

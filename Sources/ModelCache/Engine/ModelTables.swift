@@ -66,6 +66,11 @@ final class ModelTables: Sendable {
         try await drawing(invalidating: scopes) { draw in draw() }
     }
 
+    /// Begins a request. All else is as for ``nextRevision(invalidating:)``.
+    nonisolated(nonsending) func beginRequest() async throws(ModelCacheError) -> RequestStart {
+        RequestStart(revision: try await nextRevision(), date: clock.now)
+    }
+
     /// Runs `body` in a turn, with a revision that is given in the moment at which the turn gets its place: a change
     /// in a later turn has a later revision. All else is as for ``nextRevision(invalidating:)``.
     nonisolated(nonsending) func runTurn<Result>(
@@ -128,7 +133,7 @@ final class ModelTables: Sendable {
 
     // MARK: Entries
 
-    /// The entries of some models or lists, `nil` for those that are not there: one pass over memory, one over the disk.
+    /// The entries of several models or lists, `nil` for missing ones: one pass over memory, one over the disk.
     nonisolated(nonsending) func records<Record>(
         _ table: RecordTable<Record>,
         _ keys: PreparedKeys

@@ -8,7 +8,7 @@ struct Snapshots: Sendable {
     private var bookkeeping: Bookkeeping { tables.bookkeeping }
     private var account: Account { tables.account }
 
-    /// A model as it shows; `nil` if it is not there.
+    /// A model as it shows, if it is stored or an unconfirmed change adds it.
     nonisolated(nonsending) func snapshot<Model: CachedModel>(
         _ type: Model.Type,
         _ key: String
@@ -16,7 +16,7 @@ struct Snapshots: Sendable {
         try await snapshots(type, [key]).first ?? nil
     }
 
-    /// Some models as they show, `nil` for those that are not there, in the order of the keys.
+    /// Models as they show, in the order of the keys; `nil` for a missing model.
     nonisolated(nonsending) func snapshots<Model: CachedModel>(
         _ type: Model.Type,
         _ keys: [String]
@@ -80,7 +80,7 @@ struct Snapshots: Sendable {
         )
     }
 
-    /// Whether a model is stored, and does not show because a change removes it that is not confirmed.
+    /// Whether an unconfirmed change hides a stored model.
     nonisolated(nonsending) func isRemovedByChanges<Model: CachedModel>(
         _ type: Model.Type,
         _ key: String
@@ -112,9 +112,9 @@ struct Snapshots: Sendable {
     }
 
     /// - Parameters:
-    ///   - scopes: those of the entry.
+    ///   - scopes: the entry's scopes.
     ///   - request: the entry's own.
-    ///   - fault: for which it is stale besides.
+    ///   - fault: another reason for which it is stale.
     private func freshness(
         of state: EntryState,
         in scopes: @autoclosure () -> [InvalidationScope],

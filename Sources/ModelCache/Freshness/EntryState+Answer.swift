@@ -6,7 +6,7 @@ extension EntryState {
     /// One that was changed later keeps its later revision, which is after invalidations that the answer knows nothing of:
     /// it is not renewed then.
     ///
-    /// - Parameter scopes: those of the entry.
+    /// - Parameter scopes: the entry's scopes.
     mutating func renew(
         by answer: Answer,
         _ bookkeeping: Bookkeeping,

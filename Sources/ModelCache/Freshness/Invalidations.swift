@@ -98,12 +98,12 @@ public struct InvalidationScope: Hashable, Sendable {
 
     static func list(key: String) -> InvalidationScope { InvalidationScope(key: "l:\(key)") }
 
-    /// Those that a model belongs to.
+    /// All scopes that contain a model.
     static func all<Model: CachedModel>(of model: Model, _ key: String) -> [InvalidationScope] {
         [.type(Model.self), .model(Model.self, key: key)] + model.tags.map(InvalidationScope.tag)
     }
 
-    /// Those that a list belongs to.
+    /// All scopes that contain a list.
     static func all(of list: some ModelList) -> [InvalidationScope] {
         [.list(list)] + list.tags.map(InvalidationScope.tag)
     }

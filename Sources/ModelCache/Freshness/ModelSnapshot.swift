@@ -20,8 +20,8 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     public let elements: [List.Element]
     /// The identities of elements that are not stored any longer.
     public let holes: [List.Element.ID]
-    /// Whether the server has more elements after the last one; `false` after a page that it forbids to keep
-    /// (`no-store`): there is no place then from which to go on, of which `onFailure` is told.
+    /// Whether the server has more elements after the last one; `false` after a page that it forbids to keep (`no-store`),
+    /// since no further page can be requested then; `onFailure` is told.
     public let hasMore: Bool
     /// Whether the server has elements in front of the first one. All else is as for ``hasMore``.
     public let hasPrevious: Bool
@@ -31,8 +31,8 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     public let freshness: Freshness
     /// Whether it shows changes of the list that the server has not confirmed yet.
     public let isChanging: Bool
-    /// What the latest page said of the whole list; `nil` where no answer brought it, or the type decodes the stored ones no
-    /// longer: until the next load, which sends no validators then.
+    /// What the latest page said of the whole list; `nil` until an answer brings it, and where the type no longer decodes the
+    /// stored details. The next load sends no validators then.
     public let details: List.Details?
     /// `false` for one that is returned and not kept.
     var isStored = true

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A place in the order of requests, saves and invalidations of an account.
 ///
 /// An answer has the revision of its request's beginning, so of two answers the one stays whose request began later,
@@ -19,4 +21,10 @@ struct Revision: Hashable, Comparable, Codable, Sendable {
         var container = encoder.singleValueContainer()
         try container.encode(Int64(bitPattern: number))
     }
+}
+
+/// The beginning of a request: its place in the order, and the moment.
+struct RequestStart: Sendable {
+    let revision: Revision
+    let date: Date
 }

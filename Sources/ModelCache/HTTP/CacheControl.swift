@@ -1,7 +1,7 @@
 /// The directives of `Cache-Control` that concern a private cache (RFC 9111, section 5.2.2; RFC 5861).
 ///
 /// Of `max-age` and the like the first one counts; one whose seconds cannot be read counts as zero. Directives for shared
-/// caches are left out, and `immutable` is, for nothing that is fresh is ever asked about unless the program wants it.
+/// caches are left out, and so is `immutable`: a fresh entry is requested only where the program wants that.
 struct CacheControl: Hashable, Sendable {
     private(set) var isNoStore = false
     /// Also where the directive names fields: models have no fields of a header to leave out.

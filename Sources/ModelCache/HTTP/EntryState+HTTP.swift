@@ -19,8 +19,8 @@ extension EntryState {
         varying = lifetime.varying
     }
 
-    /// Renews an entry that the server has called unchanged (304): headers of that answer take the place of former ones,
-    /// and those that it does not repeat stay (RFC 9111, sections 3.2 and 4.3.4).
+    /// Renews an entry that the server has called unchanged (304): headers of that answer replace former ones, which stay
+    /// where it does not repeat them (RFC 9111, sections 3.2 and 4.3.4).
     ///
     /// - Parameter fresh: how long it is fresh where neither answer says.
     mutating func renew(

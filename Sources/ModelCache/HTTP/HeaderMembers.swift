@@ -3,8 +3,7 @@
 /// Takes time in proportion to the header's length, and allocates nothing.
 struct HeaderMembers: Sequence, IteratorProtocol {
     private var rest: Substring.UTF8View
-    /// Whether a quote of the rest may be closed. After one that is not, every quote is escaped, so none of them is closed
-    /// either.
+    /// Whether a quote of the rest may be closed. After an unclosed quote every further one is escaped, so it closes nothing.
     private var hasClosedQuotes = true
 
     init(_ text: String) { rest = text[...].utf8 }

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// docs/http.md has the rules as a table.
 struct ResponseLifetime: Hashable, Sendable {
-    /// The most seconds that are told from one another: 68 years.
+    /// The longest age and lifetime in seconds: 68 years.
     static let longest = 1 << 31
 
     /// Whether it may be kept at all.
@@ -68,7 +68,7 @@ struct ResponseLifetime: Hashable, Sendable {
         return receivedAt.addingTimeInterval(max(0, seconds))
     }
 
-    /// The lifetime that this answer's headers state, over those of a former one.
+    /// The lifetime that this answer's headers state, or that a former answer's headers stated.
     func stated(over former: StatedLifetime?) -> StatedLifetime? {
         switch (stated, former) {
         case (nil, .until?): former

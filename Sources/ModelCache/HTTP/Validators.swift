@@ -54,7 +54,7 @@ struct Validators: Hashable, Sendable {
     /// Whether "not modified" with these headers is said of this answer (RFC 9111, section 4.3.4).
     ///
     /// Tags are compared weakly, as the server does for `If-None-Match`: a proxy that compresses answers makes their tags
-    /// weak, but not always those of a 304.
+    /// weak, but not always the tag of a 304.
     func areConfirmed(by headers: ModelHeaders) -> Bool {
         if let tag = headers["etag"] {
             guard let entityTag else { return false }

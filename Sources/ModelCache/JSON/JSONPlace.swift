@@ -110,7 +110,7 @@ final class JSONPlace: Decoder {
         return document.settings.convertsNames ? try place.decodeConverting(type) : try Value(from: place)
     }
 
-    /// Decodes this value where names are converted: those of a dictionary stay as they are written.
+    /// Decodes this value where names are converted; a dictionary's keys stay as they are written.
     @inline(never)
     private func decodeConverting<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let dictionary = type as? any NamedValues.Type else { return try Value(from: self) }

@@ -37,11 +37,11 @@ enum ListEnd: Sendable { case front, back }
 struct ListRecord: Codable, Equatable, Sendable {
     /// The identities of the elements, in order, each once.
     var ids: [String]
-    /// Where the page after the last element begins; `nil`: there is none.
+    /// The cursor of the page after the last element; `nil` at the list's end.
     var next: PageCursor?
     /// Where the last page began; `nil` if that was the first one.
     var last: PageCursor?
-    /// The cursor of the page in front of the first element; `nil`: there is none.
+    /// The cursor of the page in front of the first element; `nil` at the list's start.
     var previous: PageCursor?
     /// The cursor of the page with the first element; `nil` if that is the one that was asked for without a cursor.
     var first: PageCursor?
@@ -211,7 +211,7 @@ extension ListRecord {
     /// - Parameters:
     ///   - cursor: where the page was asked for.
     ///   - further: the cursor of the page beyond it.
-    ///   - changes: those of the list since the page was asked for. Elements that they remove are left out.
+    ///   - changes: the list's changes since the page was requested. Elements that they remove are left out.
     mutating func add(
         _ page: [String],
         at end: ListEnd,

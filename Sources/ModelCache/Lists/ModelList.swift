@@ -46,7 +46,7 @@ public protocol ModelList: Sendable, Hashable {
     /// Decodes a page; by default the whole body is an array in JSON, and the only page.
     func page(in body: ModelBody) throws -> ModelPage<Element>
 
-    /// Decodes the list's details from the answer with a page. Those of the latest page are kept with the list
+    /// Decodes the list's details from the answer with a page. The latest page's details are kept with the list
     /// (``ListSnapshot/details``).
     func details(in body: ModelBody) throws -> Details
 }
@@ -73,7 +73,7 @@ public struct ModelPage<Element: CachedModel>: Sendable, Equatable {
     public var elements: [Element]
     /// Where the next page begins; `nil`: this is the last one.
     public var next: PageCursor?
-    /// The cursor of the page in front of this one; `nil`: there is none.
+    /// The cursor of the page in front of this one; `nil` at the list's start.
     public var previous: PageCursor?
 
     public init(_ elements: [Element], next: PageCursor? = nil, previous: PageCursor? = nil) {

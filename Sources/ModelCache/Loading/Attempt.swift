@@ -9,7 +9,7 @@ protocol Attempt: Sendable {
     var subject: ModelCacheError.Subject { get }
     /// The request for all of it.
     var request: ModelRequest { get }
-    /// The entry that the server may confirm; `nil`: there is none that it could confirm as a whole.
+    /// The entry that the server may confirm; `nil` where no whole entry is stored.
     var former: EntryState? { get }
     /// Whether no other attempt follows.
     var isLast: Bool { get set }
@@ -21,7 +21,7 @@ protocol Attempt: Sendable {
 
     /// Renews the entry that the server has called unchanged.
     ///
-    /// - Returns: `nil` if it has gone in the meantime, or is another one's.
+    /// - Returns: `nil` if the entry was removed or replaced in the meantime.
     nonisolated(nonsending) func renewed(by answer: Answer) async throws -> Outcome?
 
     /// Whether the stored entry was replaced since the request. Any status of the answer is about the former entry then.
@@ -49,7 +49,7 @@ extension Attempt {
     /// Loads once, and again while the answers give way.
     ///
     /// - Parameter run: has an attempt run.
-    /// - Returns: `nil` if there is nothing to ask for, or nothing stands that was loaded.
+    /// - Returns: `nil` if nothing is to be requested, or every answer gave way.
     nonisolated(nonsending) func outcome(
         by run: nonisolated(nonsending) (Self) async throws -> Outcome? = { try await $0.run() }
     ) async throws -> Outcome? {
@@ -95,8 +95,8 @@ extension Attempt {
 
 /// A model or a list that has a request of its own.
 protocol FetchTarget: Attempt where Outcome: AgedSnapshot {
-    /// The name of its load. No load from before an invalidation has it: a fetch that begins later waits for none of those.
-    /// Nor has one whose request has other headers, for the answer may depend on them.
+    /// The name of its load. It has the latest invalidation in it, so a fetch joins no load from before that, and the request's
+    /// headers, since the answer may depend on them.
     var name: String { get }
     /// As it is stored, with unconfirmed changes.
     nonisolated(nonsending) func stored() async throws(ModelCacheError) -> Outcome?

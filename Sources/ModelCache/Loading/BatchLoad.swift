@@ -46,11 +46,10 @@ struct BatchLoad<Model: CachedModel>: Attempt {
         var arrivals = Arrivals()
         arrivals.add(content.nested)
         arrivals.add(models, from: .detail)
-        // The validators are those of all of them together.
+        // The answer's validators belong to the whole array, not to one model.
         var lifetime = answer.lifetime
         lifetime.validators = nil
-        let state = ArrivalState(lifetime: lifetime, revision: answer.revision, receivedAt: answer.receivedAt)
-        try await loader.merger.merge(arrivals, state)
+        try await loader.merger.merge(arrivals, answer.state(lifetime))
         let table = try await loader.tables.table(Model.self)
         let arrived = models.cacheKeys
         let merged = try await loader.tables.records(table.records, arrived)

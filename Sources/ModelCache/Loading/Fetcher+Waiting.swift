@@ -8,7 +8,7 @@ extension Fetcher {
     /// A fetch that takes longer goes on, and its failure is reported. It ends with the caller's task, as long as that
     /// waits.
     ///
-    /// - Parameter stale: the stored result that may be shown; `nil` if there is none.
+    /// - Parameter stale: the stored result that may be shown; `nil` if none may.
     nonisolated(nonsending) func waiting<Output: Sendable>(
         atMost limit: Duration,
         _ fetch: @escaping @Sendable () async throws -> Output,

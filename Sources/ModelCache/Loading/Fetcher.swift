@@ -40,14 +40,14 @@ struct Fetcher: Sendable {
         }
     }
 
-    /// Whether a stale value may be shown in the place of an error: the server could not be asked, or has failed. Where it
-    /// has refused, the asker is told (RFC 9111, section 4.3.3).
+    /// Whether a stale value may be shown in the place of an error: the server could not be asked, or has failed. A refusal is
+    /// thrown (RFC 9111, section 4.3.3).
     static func allowsStale(_ error: any Error) -> Bool {
         if error is CancellationError { return false }
         guard let error = error as? ModelCacheError else { return true }
         switch error.code {
         case .notFound: return false
-        // The statuses of a server that is busy, among those of refusals.
+        // A busy server's statuses allow the stale value; other 4xx are refusals.
         case .status: return error.status.map { $0 >= 500 || [408, 425, 429].contains($0) } ?? true
         default: return true
         }

@@ -7,7 +7,7 @@ import TypedCache
 /// that began in the background: the task's time limit may be over because the server hangs, and the next task must not have
 /// to wait for the same answer.
 final class InFlightLoads: Sendable {
-    /// Loads of one name with results of different types are different ones.
+    /// Loads with the same name and different result types are apart.
     fileprivate struct Key: Hashable {
         let name: String
         let output: ObjectIdentifier
@@ -35,7 +35,7 @@ final class InFlightLoads: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the load of this name, and begins it if there is none.
+    /// Waits for the load of this name, and begins it if it is not under way.
     ///
     /// - Throws: errors of `body`, as a ``LoadFailure`` that all tasks share; `CancellationError` if the caller's task is
     ///   cancelled; `.closed` if the cache ends.
@@ -195,7 +195,7 @@ final class InFlightLoads: Sendable {
 }
 
 extension InFlightLoads.State {
-    /// Takes those that wait for nothing to be under way, if that is so.
+    /// Takes the continuations that wait for the last load, if no load is under way.
     fileprivate mutating func takeIdle() -> [CheckedContinuation<Void, Never>] {
         guard loads.isEmpty else { return [] }
         defer { idle = [] }

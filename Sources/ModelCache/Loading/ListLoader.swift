@@ -179,7 +179,7 @@ struct DecodedPage<List: ModelList>: Sendable {
     var nested = NestedModels()
     var details: ListDetails?
 
-    /// The models of the page, and those inside them.
+    /// The page's elements, and the models nested in them.
     var arrivals: Arrivals {
         var arrivals = Arrivals()
         arrivals.add(nested)

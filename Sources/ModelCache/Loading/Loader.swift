@@ -21,8 +21,8 @@ struct Loader: Sendable {
         return try await fetcher.fetch(target, stored: stored, mode)
     }
 
-    /// Some models, by identity: those that are stored and fresh, and the others after one load; stale ones where that
-    /// fails. Identities that the server does not know are left out.
+    /// Fetches several models, by identity. Fresh models come from the store, missing and stale ones from one load; where that
+    /// fails, stale models are returned. Identities that the server does not know are left out.
     nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],
@@ -66,7 +66,7 @@ struct Loader: Sendable {
     ) async throws -> [Model.ID: ModelSnapshot<Model>?] {
         let load = { @Sendable [self] in
             try await loadParts(type, ids, mode: mode) { part, error in
-                // The stored ones may be shown in the place of those that could not be loaded.
+                // Stored models may be shown where the load failed.
                 let cause = LoadFailure.cause(of: error)
                 guard mode != .reload, Fetcher.allowsStale(cause), try await mayShowStored(type, part) else {
                     throw cause
@@ -112,7 +112,7 @@ struct Loader: Sendable {
     /// Loads some models by requests for several where the type has them, or by one each.
     ///
     /// - Parameter onFailure: is given the failure of a part.
-    /// - Returns: those that were loaded; `nil` for those that the server does not have.
+    /// - Returns: the loaded models; `nil` for each model that the server does not have.
     private nonisolated(nonsending) func loadParts<Model: CachedModel>(
         _ type: Model.Type,
         _ ids: [Model.ID],

@@ -63,6 +63,7 @@ struct FirstPageLoad<List: ModelList>: FetchTarget {
         let empty = ListRecord(of: list, state)
         try await loader.merger.merge([(content.arrivals, answer.state)], into: list) { record in
             let isNew = record == nil
+            table.losses.expire(since: answer.requestedAt, at: loader.tables.clock.now)
             if isNew, table.removals.covers(state.revision, of: key) || table.losses.covers(state.revision, of: key)
             {
                 return false

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Requests that the server wants to have no earlier than at a moment (`Retry-After`), with the error of its answer.
+/// Requests that the server wants no earlier than a given moment (`Retry-After`), with the error of its answer.
 ///
 /// In memory alone: another launch may ask.
 final class PostponedRequests: Sendable {
@@ -21,8 +21,10 @@ final class PostponedRequests: Sendable {
         guard let text = response.headers["retry-after"] else { return nil }
         let words = text.trimmingCharacters(in: .whitespaces)
         let isNumber = !words.isEmpty && words.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        // A date is of the server's clock, and the device's may be wrong.
+        let sent = response.headers["date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
         let seconds =
-            isNumber ? Double(words) : HTTPDate.parse(words, now: now).map { $0.timeIntervalSince(now) }
+            isNumber ? Double(words) : HTTPDate.parse(words, now: now).map { $0.timeIntervalSince(sent) }
         guard let seconds, seconds > 0 else { return nil }
         return now.addingTimeInterval(min(seconds, timeLimit))
     }

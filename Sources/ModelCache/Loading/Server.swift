@@ -38,8 +38,7 @@ final class Server: Sendable {
             let fault = "the cache was opened without a transport, and cannot load \(subject)"
             throw ModelCacheError(.noTransport, fault, of: subject)
         }
-        let revision = try await tables.nextRevision()
-        let requestedAt = now
+        let start = try await tables.beginRequest()
         let response: ModelResponse
         var cause: (any Error)?
         do {
@@ -58,16 +57,16 @@ final class Server: Sendable {
             request: request,
             response: response,
             cause: cause,
-            lifetime: ResponseLifetime(of: response, to: request, requestedAt: requestedAt, receivedAt: now),
-            revision: revision,
-            requestedAt: requestedAt,
+            lifetime: ResponseLifetime(of: response, to: request, requestedAt: start.date, receivedAt: now),
+            revision: start.revision,
+            requestedAt: start.date,
             receivedAt: now
         )
     }
 
     /// Decodes an answer.
     ///
-    /// - Parameter fault: what is wrong with an answer that `decode` refuses.
+    /// - Parameter fault: the error's message where `decode` throws.
     /// - Throws: `.decodingFailed`.
     func decode<Value>(
         _ answer: Answer,
@@ -133,5 +132,14 @@ struct Answer: Sendable {
     let requestedAt: Date
     let receivedAt: Date
 
-    var state: ArrivalState { ArrivalState(lifetime: lifetime, revision: revision, receivedAt: receivedAt) }
+    var state: ArrivalState { state(lifetime) }
+
+    func state(_ lifetime: ResponseLifetime) -> ArrivalState {
+        ArrivalState(
+            lifetime: lifetime,
+            revision: revision,
+            requestedAt: requestedAt,
+            receivedAt: receivedAt
+        )
+    }
 }

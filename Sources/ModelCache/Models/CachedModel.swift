@@ -52,8 +52,8 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     static func model(in body: ModelBody) throws -> Self
 
     /// Decodes the answer to the request for several models; by default the whole body is an array in JSON. The server has no
-    /// models that it leaves out: they are removed, as by 404. Others than those that were asked for are stored, and are no
-    /// result of the fetch.
+    /// models that it leaves out: they are removed, as by 404. Models that were not asked for are stored, and
+    /// are no result of the fetch.
     static func models(in body: ModelBody) throws -> [Self]
 
     /// The model that takes the place of `old` where `incoming` arrives; by default `incoming`.

@@ -55,7 +55,7 @@ extension ModelLink: Codable {
 }
 
 /// The models that were found inside others while an answer was decoded, in the order of their ends: a model comes after
-/// those inside it.
+/// the models nested in it.
 ///
 /// A model's own decoding may hand the body to several threads.
 final class NestedModels: Sendable {

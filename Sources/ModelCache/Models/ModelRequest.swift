@@ -130,7 +130,7 @@ public struct ModelHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         for (name, value) in elements { append(value, for: name) }
     }
 
-    /// - Parameter headers: names and values; those of one name are joined by commas, in order.
+    /// - Parameter headers: names and values; values of one name are joined by commas, in order.
     public init(_ headers: some Sequence<(String, String)>) {
         for (name, value) in headers { append(value, for: name) }
     }
@@ -141,7 +141,7 @@ public struct ModelHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         set { values[name.lowercased()] = newValue }
     }
 
-    /// Adds a value after those that the header has.
+    /// Adds a value after the header's present values.
     public mutating func append(_ value: String, for name: String) {
         let name = name.lowercased()
         if values[name]?.append(", \(value)") == nil { values[name] = value }

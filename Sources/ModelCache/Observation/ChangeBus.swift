@@ -70,7 +70,7 @@ final class ChangeBus: Sendable {
         for observer in told.values { observer.mark() }
     }
 
-    /// Ends all observers, those that come later as well.
+    /// Ends all observers, also later ones.
     func end() {
         let ended = state.withLock { state in
             state.isEnded = true

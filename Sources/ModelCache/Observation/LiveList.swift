@@ -80,10 +80,10 @@ public final class LiveList<List: ModelList>: Observable {
         }
     }
 
-    /// Loads the page after the last element, if there is one, and returns when it shows, or that has failed.
+    /// Loads the page after the last element, if the list has more, and returns when it shows or loading has failed.
     public func loadMore() async { await loadMore(at: .back) }
 
-    /// Loads the page in front of the first element, if there is one. All else is as for ``loadMore()``.
+    /// Loads the page in front of the first element, if the list has one. All else is as for ``loadMore()``.
     public func loadPrevious() async { await loadMore(at: .front) }
 
     private func loadMore(at end: ListEnd) async {

@@ -19,7 +19,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
     @ObservationIgnored private var shownCount = 0
     /// The last snapshot of the stored models.
     @ObservationIgnored private var stored: Snapshot
-    /// Whether the snapshot is not that one, but of an answer that is not kept. It shows until the stored one changes.
+    /// Whether the snapshot is of an answer that is not kept. It shows until the stored models change.
     @ObservationIgnored private var isUnkept = false
     @ObservationIgnored private var lastLoad = 0
     /// How often the stored models have changed since they were read.
@@ -104,7 +104,7 @@ final class LiveState<Snapshot: Sendable & Equatable> {
         } catch let failure as ModelCacheError {
             isRead = true
             if failure.code == .notFound {
-                // The server has it no more, and so has the cache.
+                // The server has deleted it, and so has the cache.
                 isUnkept = false
                 do { try await catchUp() } catch { snapshot = stored }
             }

@@ -31,7 +31,7 @@ final class Account: Sendable {
         var bookkeeping: (Bookkeeping, Cache<BookkeepingRecord>)?
         var isEnded = false
 
-        /// Those of the models and of the lists.
+        /// The tables of models and of lists.
         var all: [any Closable] { Array(models.values) + (lists.map { [$0] } ?? []) }
     }
 
@@ -138,7 +138,7 @@ final class Account: Sendable {
             if let table = tables.models[name] as? ModelTable<Model> { return table }
             if tables.isEnded { throw CacheError.closed }
             let policy = Model.policy
-            let removals = Removals()
+            let removals = Removals(idleTime: policy.expiration.idleTime)
             let unreadable = UnreadableEntries("a stored model of \(name)", report) { [bus] key in
                 removals.lost(key)
                 bus.tell([ModelTable<Model>.name(key)])
@@ -182,7 +182,7 @@ final class Account: Sendable {
         return try withTables { tables throws(CacheError) in
             if let lists = tables.lists { return lists }
             if tables.isEnded { throw CacheError.closed }
-            let losses = Removals()
+            let losses = Removals(idleTime: ListTable.expiration.idleTime)
             let unreadable = UnreadableEntries("a stored list", report) { [bus] key in
                 losses.lost(key)
                 bus.tell([ListTable.name(key)])
@@ -194,7 +194,7 @@ final class Account: Sendable {
                 "$lists",
                 memory: MemorySettings(byteLimit: .mebibytes(8)),
                 disk: DiskSettings(byteLimit: .mebibytes(64)),
-                expiration: .afterIdle(.days(30)),
+                expiration: ListTable.expiration,
                 unreadable: unreadable
             )
             let lists = ListTable(cache, losses: losses, unreadable: unreadable)
@@ -299,6 +299,8 @@ func closing<Value: Encoded>(_ cache: Cache<Value>) -> ModelCacheError? {
 
 /// All lists of an account.
 final class ListTable: Closable {
+    static let expiration = Expiration.afterIdle(.days(30))
+
     let records: RecordTable<ListEntry>
     let layers = Layers<ListRecord>()
     let removals = Removals()

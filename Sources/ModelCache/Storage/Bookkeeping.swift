@@ -113,7 +113,7 @@ final class Bookkeeping: Sendable {
     /// - Parameters:
     ///   - scopes: are invalidated at the revision, in memory, in the moment at which it is given: an entry with a later
     ///     revision was changed by a call that knew of the invalidation. ``save()`` has the disk know of it.
-    ///   - extend: is to have ``reserve()`` called before long, where half of those that are reserved were given.
+    ///   - extend: schedules ``reserve()``; called when half of the reserved revisions were given.
     func next(invalidating scopes: [InvalidationScope] = [], _ extend: () -> Void) -> Revision? {
         let (revision, isShort) = state.withLock { state -> (Revision?, Bool) in
             guard state.last.number < state.record.reserved else { return (nil, false) }
@@ -146,7 +146,7 @@ final class Bookkeeping: Sendable {
 
     /// Saves the record, with the invalidations up to now. Blocks on disk I/O.
     ///
-    /// - Parameter count: how many revisions are reserved after the last one. Those that were given before the disk had
+    /// - Parameter count: how many revisions are reserved after the last one. Revisions that were given before the disk had
     ///   them are reserved as well.
     func save(reserving count: UInt64 = 0) throws(ModelCacheError) {
         var failure: CacheError?
@@ -168,7 +168,7 @@ final class Bookkeeping: Sendable {
 
     /// Whether an entry is stale for another reason than its time.
     func isInvalidated(_ entry: EntryState, in scopes: @autoclosure () -> [InvalidationScope]) -> Bool {
-        // The scopes are those of a model, whose code must not run under the lock.
+        // `scopes` runs the model's own code, which must not run under the lock.
         let state = state.withLock { $0 }
         return !state.knows(entry) || state.record.invalidations.covers(entry.revision, in: scopes())
     }

@@ -2,7 +2,7 @@ import KeyedArchive
 import Synchronization
 import TypedCache
 
-/// Whether the models of a type decode what they encode, tried with the first one that is written. A type that reads the
+/// Tries whether a type's models survive encoding and decoding, with the first model that is written. A type that reads the
 /// server's form and writes its own is a miss at the next launch.
 ///
 /// In debug builds alone.
@@ -30,7 +30,7 @@ final class CodingTrial<Model: CachedModel>: Sendable {
     }
 
     #if DEBUG
-        /// The fault in some words; `nil` if there is none, or the model cannot be encoded, of which its save tells.
+        /// The fault in some words; `nil` for a sound model, and for one that cannot be encoded, which its save reports.
         private static func fault(of record: ModelRecord<Model>) -> String? {
             guard let archive = try? KeyedArchiver.archive(encoding: record) else { return nil }
             do throws(ArchiveError) {

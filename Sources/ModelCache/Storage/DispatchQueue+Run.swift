@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 
 extension DispatchQueue {
-    /// Suspends until `body` has run on this queue, whose threads may wait for the disk: those of Swift's tasks are too few.
+    /// Suspends until `body` has run on this queue. Its threads may wait for the disk; Swift's tasks have too few for that.
     nonisolated(nonsending) func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         let handover = Handover<Result>()
         await withUnsafeContinuation { continuation in

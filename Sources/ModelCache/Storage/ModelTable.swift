@@ -77,9 +77,9 @@ final class ModelTable<Model: CachedModel>: Sendable {
         }
     }
 
-    /// Whether an answer's model gave way to a later change of the entry that the answer is no result beside, so that the
-    /// server is asked again: the program removed the model, or changed it before it was there; or a part of it was asked for
-    /// later. Merged over the whole model, the part's old fields would count as new.
+    /// Whether an answer's model gave way to a later change, so that the server is asked again: the program removed the model,
+    /// or changed it before it was stored; or a part of it was requested later. Merged over the whole model, the part's old
+    /// fields would count as new.
     func hasOvertaken(
         _ model: Model,
         of answer: Answer,

@@ -1,7 +1,7 @@
 import KeyedArchive
 import TypedCache
 
-/// The entries of one kind: on disk, and those that are still on their way to it.
+/// The entries of one kind: on disk, and waiting to be written.
 ///
 /// Entries are objects, so that code that is generic over them hands on references, and copies no values.
 ///
@@ -31,7 +31,7 @@ where Record.Wrapper.Value == Record {
 
     // MARK: Reading
 
-    /// The entry that waits to be written, or that it is to be removed; `nil` if nothing waits.
+    /// The entry that waits to be written, `.some(nil)` for a removal that waits; `nil` if nothing waits.
     func waitingEntry(_ key: String) -> Record?? {
         guard let entry = waiting[key] else { return nil }
         return .some(entry.map(Self.record))
@@ -68,14 +68,14 @@ where Record.Wrapper.Value == Record {
 
         var count: Int { entries.count }
 
-        /// `nil`: there is none.
+        /// `nil` for a key without an entry.
         subscript(index: Int) -> Record? {
             get { entries[index].map(RecordTable.record) }
             set { entries[index] = newValue }
         }
     }
 
-    /// The entries for some keys, as far as memory knows them without the disk, and the places of the others.
+    /// The entries for some keys that memory knows without the disk, and the places of the keys that it does not.
     func known(_ keys: PreparedKeys) throws(ModelCacheError) -> (found: Found, unknown: [Int]) {
         // Before memory, which has a changed entry before it leaves the changes.
         let changes = waiting.changes(of: keys, at: keys.indices)
@@ -102,7 +102,7 @@ where Record.Wrapper.Value == Record {
     /// Calls `body` with the entries for some keys, in their order, up to the first one that memory does not have. They may
     /// have their ages before a renewal.
     ///
-    /// - Returns: whether those were all.
+    /// - Returns: whether memory had all entries.
     func forEachInMemory(_ keys: PreparedKeys, _ body: (Record) -> Void) throws(ModelCacheError) -> Bool {
         var next = 0
         for change in waiting.changes(of: keys, at: keys.indices) {
@@ -126,7 +126,7 @@ where Record.Wrapper.Value == Record {
         }
     }
 
-    /// The entry for a key; `nil` if there is none. Blocks on disk I/O.
+    /// The entry for a key, if it is stored. Blocks on disk I/O.
     func read(_ key: String) throws(ModelCacheError) -> Record? {
         if let known = try known(key) { return known }
         let key = key.composed
@@ -231,8 +231,8 @@ where Record.Wrapper.Value == Record {
         func record(_ index: Int) -> Record? { list[index].entry.map(RecordTable.record) }
     }
 
-    /// Writes changes to disk, also those that were changed again in the meantime: later changes of other entries may rely on
-    /// them being there. In their order, but for removals, which come last. Blocks on disk I/O.
+    /// Writes changes to disk in their order, removals last. An entry that was changed again since is written as well, because
+    /// later changes of other entries may rely on it. Blocks on disk I/O.
     ///
     /// - Returns: the first failure. Entries that the disk refuses stay in memory.
     func write(_ due: WaitingChanges.Due) -> CacheError? {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Entries that an answer has brought as they were: newer than those on disk by their ages and revisions alone.
+/// Entries that an answer confirmed unchanged: they differ from the entries on disk only by age and revision.
 ///
 /// They are not written, as long as there is room here: a list that is loaded again mostly has the same models.
 final class Renewals: Sendable {

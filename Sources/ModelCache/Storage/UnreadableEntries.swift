@@ -1,9 +1,8 @@
 import Synchronization
 import TypedCache
 
-/// Tells of stored entries that cannot be read, and count as missing: of each once, for it may be read again and again. As
-/// the observer of their cache it tells of damaged ones, which are removed when they are found, and hears of others that the
-/// cache loses.
+/// Reports stored entries that cannot be read, and count as missing: each once, for it may be read repeatedly. As their
+/// cache's observer it also reports damaged entries, which the cache removes when it finds them, and hears of lost ones.
 final class UnreadableEntries: CacheObserver {
     typealias Subject = ModelCacheError.Subject
 
@@ -17,7 +16,7 @@ final class UnreadableEntries: CacheObserver {
 
     /// - Parameters:
     ///   - kind: an entry whose key is unknown, or says nothing: "a stored list".
-    ///   - lost: is given the keys of entries that the cache loses; `nil`: it loses none.
+    ///   - lost: is given the keys of entries that the cache loses; `nil` for a cache that loses no entry.
     ///   - subject: the model or list with a key; `nil`: the key says nothing.
     init(
         _ kind: String,

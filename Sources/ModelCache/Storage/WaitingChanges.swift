@@ -82,7 +82,7 @@ final class WaitingChanges: Sendable {
     var count: Int { state.withLock { $0.waiting.count } }
     var keys: Set<String> { state.withLock { Set($0.waiting.keys) } }
 
-    /// The entry that waits under a key, or that it is removed; `nil` if there is no change of it.
+    /// The entry that waits under a key, `.some(nil)` for a removal that waits; `nil` without a change.
     subscript(key: String) -> Entry?? {
         state.withLock { state -> Entry?? in
             // Most often nothing waits, and no key has to be looked for.
@@ -134,7 +134,7 @@ final class WaitingChanges: Sendable {
         return Due(changes: changes, first: first)
     }
 
-    /// Ends changes that are on disk, but for those that were changed again.
+    /// Ends changes that are on disk, except where the entry was changed again.
     func end(_ due: Due) {
         var ended: [Waiting] = []
         state.withLock { state in

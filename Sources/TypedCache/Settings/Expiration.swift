@@ -25,6 +25,11 @@ public struct Expiration: Sendable, Hashable {
         if case .after = kind { true } else { false }
     }
 
+    /// How long an entry may be idle; `nil` if that does not count.
+    package var idleTime: Duration? {
+        if case .afterIdle(let duration) = kind { duration } else { nil }
+    }
+
     /// The entry never expires.
     public static let never = Expiration(.never)
 

@@ -13,9 +13,9 @@ enum FirstScreen: String, CaseIterable {
     static let list = "first"
     static let length = 100
 
-    /// Those with a list and its sellers.
+    /// The ways that show a list with its sellers.
     static let lists: [FirstScreen] = [.models, .json, .rows, .columns, .hand]
-    /// Those with one value.
+    /// The ways that show one value.
     static let values: [FirstScreen] = [.cache, .file]
 
     var isOurs: Bool { self == .models || self == .cache }
@@ -57,7 +57,7 @@ enum FirstScreen: String, CaseIterable {
         func figures(to end: Moment) -> String { "\(Int(end.time - time)) \(Int(end.processor - processor))" }
     }
 
-    /// The values of a screen, and what they were read from, which a program keeps as long as it runs.
+    /// The values of a screen, and their store, which a program keeps open as long as it runs.
     private struct Screen: Sendable {
         /// When the store was open, if it is ours.
         var opened: Moment?

@@ -40,7 +40,7 @@ struct Offer: CachedModel, Encoded {
 
     /// The same offer for the same number and version.
     static func make(_ id: Int, version: Int = 0) -> Offer {
-        // Any bytes that are not those of the next offer.
+        // Any bytes that differ from the next offer's.
         let bits = UInt64(truncatingIfNeeded: id + 1) &* 0x9E37_79B9_7F4A_7C15
         let code = withUnsafeBytes(of: (bits, ~bits)) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
         return Offer(
