@@ -11,9 +11,8 @@ enum IdleUnarchivers {
     private static let place: pthread_key_t? = {
         var key = pthread_key_t()
         let result = pthread_key_create(&key) { unarchiver in
-            #if canImport(Glibc) || canImport(Musl)
-                guard let unarchiver else { return }
-            #endif
+            // On Apple's platforms it is no optional.
+            guard let unarchiver = unarchiver as UnsafeMutableRawPointer? else { return }
             Unmanaged<KeyedUnarchiver>.fromOpaque(unarchiver).release()
         }
         return result == 0 ? key : nil

@@ -228,6 +228,10 @@ typedef struct _opaque_pthread_t *pthread_t;
 pthread_t pthread_self(void);
 void *pthread_get_stackaddr_np(pthread_t thread);
 size_t pthread_get_stacksize_np(pthread_t thread);
+typedef unsigned long pthread_key_t;
+int pthread_key_create(pthread_key_t *key, void (*destructor)(void *));
+void *pthread_getspecific(pthread_key_t key);
+int pthread_setspecific(pthread_key_t key, const void *value);
 
 // poll(2), tty(4)
 struct pollfd { int fd; short events, revents; };
