@@ -129,8 +129,8 @@ enum DocumentForm: Sendable {
     private func refusal(of date: Date) -> String? {
         switch self {
         case .xml:
-            CivilDate(flooring: date.timeIntervalSinceReferenceDate) == nil
-                ? "a date outside the years 1 to 9999" : nil
+            CivilDate(flooring: date.timeIntervalSinceReferenceDate)?.hasYearOfFourDigits == true
+                ? nil : "a date outside the years 1 to 9999"
         default: "a date"
         }
     }

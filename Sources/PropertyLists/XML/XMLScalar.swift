@@ -126,6 +126,6 @@ enum XMLScalar {
             second: second
         )
         guard at == range.upperBound, let date else { throw failure() }
-        return Double(date.seconds)
+        return Double(date.secondsSince2001)
     }
 }
