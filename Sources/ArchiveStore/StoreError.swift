@@ -26,7 +26,7 @@ package struct StoreError: Error, Sendable {
         case unreachable
         /// The task was cancelled while it waited for a server, which may have done its work.
         case cancelled
-        /// A key of a server has a value that is no entry of the cache; nothing was touched.
+        /// A key of a server has a value that is not an entry of the cache; nothing was touched.
         case foreign
 
         package var description: String { rawValue }
@@ -42,7 +42,7 @@ package struct StoreError: Error, Sendable {
     /// The system's error number, for `.io` and some `.invalidDirectory`.
     package var errorNumber: Int32? { facts.errorNumber }
 
-    // In an object: the results of many keys, nearly all of which are no errors, are copied without counting three references
+    // In an object: the results of many keys, nearly all of which are not errors, are copied without counting three references
     // each.
     private let shared: Shared
     private var facts: Facts { shared.facts }

@@ -21,16 +21,16 @@ extension Cache {
     /// }
     /// ```
     ///
-    /// Reads the entry, has `change` change the value, and saves it if the entry is still the one that was read;
-    /// otherwise it begins again. No lock is held while `change` runs. Blocks on disk I/O.
+    /// Reads the entry, calls `change`, and saves the new value if no other call has changed the entry in the
+    /// meantime; otherwise it begins again. No lock is held while `change` runs. Blocks on disk I/O.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
     ///   - expiration: how long the entry may be used from now on; `nil` keeps the entry's own expiration, its
-    ///     deadline included. Where there is no fresh entry, `nil` is the cache's own default.
-    ///   - tags: groups that the entry belongs to from now on; `nil` keeps those that it has.
-    ///   - change: is given the value, `nil` if there is none or it has expired, and sets it to the value to save; if
-    ///     it sets it to `nil`, the entry is removed. May be called several times, so it should do nothing else.
+    ///     deadline included. If there is no fresh entry, `nil` means the cache's default.
+    ///   - tags: groups that the entry belongs to from now on; `nil` keeps its present groups.
+    ///   - change: changes the value in place; the value is `nil` if there is none or it has expired, and setting it
+    ///     to `nil` removes the entry. May be called several times, so it should have no other effect.
     /// - Returns: the result of the last call of `change`.
     /// - Throws: ``CacheError`` as a fetch and a save throw: if the new value cannot be saved, the old one is gone.
     public func modify<Outcome>(
@@ -44,8 +44,8 @@ extension Cache {
 
     /// Changes the value for `key` in one step, unless `change` throws.
     ///
-    /// - Throws: the error of `change`, as it is, and then nothing was changed. All else is as for a `change` that throws
-    ///   nothing.
+    /// - Throws: the error of `change`, unchanged, and then the entry stays as it was. Otherwise as for a `change`
+    ///   that does not throw.
     public func modify<Outcome>(
         forKey key: some CacheKey,
         expiration: Expiration? = nil,

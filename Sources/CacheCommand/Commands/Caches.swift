@@ -60,7 +60,7 @@ struct Caches: Subcommand {
 
     /// The sentence where there is no cache.
     static func nothing(inAllApps isAll: Bool) -> String {
-        "there are no caches; say where they are with --root" + (isAll ? "" : " or --app, or give --all")
+        "there are no caches; say where they are with --root" + (isAll ? "" : " or --app, or use --all")
     }
 }
 

@@ -113,7 +113,7 @@ struct CommandFailureMessage: CustomStringConvertible {
                     ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
                     : "see typed-cache list")
         case .unconfirmed(let command):
-            "\(command) asks first, and standard input is no terminal; give --yes to \(command) without asking"
+            "\(command) asks first, and standard input is not a terminal; use --yes to \(command) without asking"
         case .noCache(let missing):
             missing.description
         case .unusableName(let cache, let rule):
@@ -142,7 +142,7 @@ struct CommandFailureMessage: CustomStringConvertible {
         case .irregular(let path):
             "\(EscapedText(path)) is not a regular file and was not replaced; use -o PATH"
         case .entryFile(let path):
-            "\(EscapedText(path)) is an entry of a cache, and stays as it is; give -o PATH"
+            "\(EscapedText(path)) is an entry of a cache, and stays as it is; use -o PATH"
         case .otherLayout(let cache, let layout):
             "the cache \(quoted(cache.name)) has the layout \(layout.rawValue); leave --layout out, or export and import it"
         case .exportUnderWay(let path):
@@ -161,7 +161,7 @@ struct CommandFailureMessage: CustomStringConvertible {
         case .unreadableEntry(let key, let error):
             "\(entry(key)) cannot be read: " + ServerAdvice.sentence(error.message, error)
         case .unsoundEntry(let key, let error):
-            "\(entry(key)) is no sound archive: \(EscapedText("\(error)", limit: 1_000)); "
+            "\(entry(key)) is not a sound archive: \(EscapedText("\(error)", limit: 1_000)); "
                 + "typed-cache verify --repair removes such entries"
         case .entangled(let key, let cache):
             "\(entry(key)) refers to itself, or to the same parts too often, which JSON cannot show; "
@@ -175,7 +175,7 @@ struct CommandFailureMessage: CustomStringConvertible {
             "the profile has \(CountText(count, "fetch", plural: "fetches")) so far, too few to tell; "
                 + "ask again after \(CountText(needed))"
         case .noPropertyList(let key, let fault):
-            "\(entry(key)) is no property list: \(EscapedText(fault.message, limit: 1_000)); get it as JSON"
+            "\(entry(key)) is not a property list: \(EscapedText(fault.message, limit: 1_000)); get it as JSON"
         }
     }
 

@@ -1,4 +1,4 @@
-/// `completions`: prints what a shell needs to complete the command's words.
+/// `completions`: prints the script by which a shell completes the command's words.
 struct Completions: Subcommand {
     static let name = "completions"
     static let summary = "Print the completions for a shell"

@@ -60,7 +60,7 @@ struct Convert: Subcommand {
             let (bytes, loss): ([UInt8], String?)
             do throws(DocumentFault) {
                 guard let list = document.propertyList(for: form) else {
-                    throw DocumentFault("\(document.formatName) is no property list, and cannot be converted")
+                    throw DocumentFault("\(document.formatName) is not a property list, and cannot be converted")
                 }
                 (bytes, loss) = (try form.bytes(of: list), form.loss(of: list))
             } catch {

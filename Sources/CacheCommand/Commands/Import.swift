@@ -9,7 +9,7 @@ struct Import: Subcommand {
     static let summary = "Save the files of a directory that export wrote into a cache"
     static let discussion: String? =
         "Without an index.ndjson, every .plist and .archive in the directory is saved under its name, percent "
-        + "signs decoded. A file that is no keyed archive is reported and skipped, and an export that was interrupted is "
+        + "signs decoded. A file that is not a keyed archive is reported and skipped, and an export that was interrupted is "
         + "imported as far as it came; the exit code is then 1. "
         + "After export, this moves a cache from one kind of store, or machine, to another."
     static let examples = [
@@ -289,7 +289,7 @@ struct Importer {
             try ArchiveTree.check(bytes)
         } catch {
             let place = error.offset.map { ", at byte \($0)" } ?? ""
-            throw RejectedRecord(reason: "\(file) is no keyed archive: \(error.message)\(place)")
+            throw RejectedRecord(reason: "\(file) is not a keyed archive: \(error.message)\(place)")
         }
         return bytes
     }

@@ -119,7 +119,7 @@ struct List: Subcommand {
                 try table?.append(row.cells(hasModels: hasModels, hasTags: showsTags))
             }
         } catch {
-            // What was found before a failure is shown.
+            // Shows the entries that were found before a failure.
             try table?.finish()
             throw error
         }

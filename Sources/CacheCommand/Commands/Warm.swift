@@ -149,7 +149,7 @@ struct Warm: Subcommand {
         let content = try RecordContent(typeName: typeName, timeToLive: timeToLive, tag: tag)
         if let typeName, !SwiftTypeName.isComplete(typeName) {
             environment.errors.report(
-                "'\(EscapedText(typeName, limit: 80))' is no Swift type with its module, as atlas.City is; a fetch of "
+                "'\(EscapedText(typeName, limit: 80))' is not a Swift type with its module, as atlas.City is; a fetch of "
                     + "another type throws .typeMismatch"
             )
         }

@@ -121,7 +121,7 @@ struct ShellWords {
     }
 }
 
-/// Writes the rest of a word for bash, after what is typed of it.
+/// Writes the rest of a word for bash, after its typed part.
 struct ShellQuoting: CustomStringConvertible {
     let description: String
 

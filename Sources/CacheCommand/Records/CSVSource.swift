@@ -1,7 +1,7 @@
 /// Reads the records of values under a header line (RFC 4180), separated by commas or another character; every value is
 /// a string.
 ///
-/// Empty lines are no records; lines may end in LF or CR LF.
+/// Empty lines are not records; lines may end in LF or CR LF.
 struct CSVSource: RecordSource {
     private var reader: FrameReader<CSVScanner>
     private let limits: RecordLimits

@@ -35,7 +35,7 @@ public struct ArchiveOutline: Sendable, Equatable {
         case value(ArchiveTree.Value)
         /// An object of a class, in its place; its content follows, one deeper.
         case object(className: String, place: Int)
-        /// A list or dictionary that is no object of its own; its content follows, one deeper.
+        /// A list or dictionary that is not an object of its own; its content follows, one deeper.
         case list
         /// An object that has been shown already.
         case reference(place: Int)

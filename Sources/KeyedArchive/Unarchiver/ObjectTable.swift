@@ -81,7 +81,7 @@ struct ObjectTable {
         return outer
     }
 
-    /// Notes that the object in progress is no collection: however often it is referred to, it is never taken for
+    /// Notes that the object in progress is not a collection: however often it is referred to, it is never taken for
     /// several.
     mutating func forgetMembers() { memberCount = 0 }
 

@@ -35,7 +35,7 @@ extension SharedStore {
         within time: Duration,
         _ clock: EngineClock
     ) async -> [Int: StoredArchive] {
-        // A text that is no key has its failure from the primary's part.
+        // A text that is not a key has its failure from the primary's part.
         let keys = texts.enumerated().compactMap { place, text -> (place: Int, entry: EngineEntry)? in
             guard let key = try? StoreKey(text) else { return nil }
             return (place, EngineEntry(key: key, name: view.names.entry(text, generation), clock: clock))
