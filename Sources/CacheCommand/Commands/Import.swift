@@ -8,10 +8,10 @@ struct Import: Subcommand {
     static let name = "import"
     static let summary = "Save the files of a directory that export wrote into a cache"
     static let discussion: String? =
-        "Without an index.ndjson, every .plist and .archive in the directory is saved under its name, percent "
-        + "signs decoded. A file that is not a keyed archive is reported and skipped, and an export that was interrupted is "
-        + "imported as far as it came; the exit code is then 1. "
-        + "After export, this moves a cache from one kind of store, or machine, to another."
+        "Without an index.ndjson, saves every .plist and .archive in the directory under its name, with "
+        + "percent signs decoded. Reports a file that is not a keyed archive, and skips it; imports an "
+        + "interrupted export as far as it goes; the exit code is then 1. After export, this moves a cache to "
+        + "another layout or another machine."
     static let examples = [
         CommandExample(
             arguments: ["import", "backup", "--cache", "cities"],
@@ -34,7 +34,7 @@ struct Import: Subcommand {
     @Operand("DIR", help: "The directory to read") var path: String
     let cache = SharedCacheOptions()
     let storage = LayoutOptions()
-    @Flag("keep", help: "Leave keys alone that have an entry already, which is replaced otherwise")
+    @Flag("keep", help: "Keep the entries that are there already, and add the others")
     var keepsPresent: Bool
     @Flag("dry-run", help: "Read and check every file, but save nothing and touch no cache") var isDryRun: Bool
     @Flag(.json) var writesJSON: Bool

@@ -5,8 +5,8 @@ struct Trim: Subcommand {
     static let name = "trim"
     static let summary = "Evict entries of a cache until it is small enough"
     static let discussion: String? =
-        "Entries that have expired go first, then the least useful ones. Asks before it evicts entries that have not "
-        + "expired; where nobody can be asked it needs --yes."
+        "Expired entries go first, then the least useful ones. Asks before it evicts entries that have not "
+        + "expired; in a script, use --yes."
     static let examples = [
         CommandExample(
             arguments: ["trim", "--cache", "cities", "--max-size", "8M"],

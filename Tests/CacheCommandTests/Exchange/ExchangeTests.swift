@@ -254,7 +254,7 @@ struct ExchangeTests {
         #expect(second.status == .failure && second.output.text.isEmpty)
         #expect(
             second.errors.text
-                == "typed-cache: another export writes into \(folder); wait for its end, or give another directory\n"
+                == "typed-cache: another export writes into \(folder); wait for its end, or use another directory\n"
         )
         #expect(try names() == former)
         close(descriptor)
