@@ -27,7 +27,7 @@ PHRASES = {
     re.compile(r"(?<!there )\b(?:is|are) none\b", re.IGNORECASE): ("is not one, is invalid", 3),
     re.compile(r"\bany more\b", re.IGNORECASE): ("no longer", 3),
     re.compile(r"\b(?:ones|those) (?:that|who|which)\b", re.IGNORECASE): ("the noun", 15),
-    re.compile(r"(?<!there )\b(?:is|are) no (?!longer|more|other)[a-z]", re.IGNORECASE): ("is not a", 15),
+    re.compile(r"(?<!there )\b(?:is|are) no (?!longer|more|other)[a-z]", re.IGNORECASE): ("is not a", 12),
 }
 COMMENT = re.compile(r"^\s*//+(.*)|\s//+\s(.*)")
 LEFT_OUT = re.compile(r"`[^`]*`|\b(?:what|who)\b[^.]*\?", re.IGNORECASE)

@@ -8,7 +8,7 @@ package struct StoreError: Error, Sendable {
     package enum Code: String, CustomStringConvertible, Sendable {
         /// A system call failed; `errorNumber` says how.
         case io
-        /// An entry's bytes are not those that were saved.
+        /// An entry's bytes have changed since the save.
         case corrupted
         /// A newer version of this format, whole as far as can be told; nothing was touched.
         case unsupportedVersion

@@ -94,7 +94,7 @@ public struct CacheStatistics: Sendable, Hashable {
 
     /// Fetches answered from memory or disk with a fresh value.
     public var hits: Int { memoryHits + diskHits }
-    /// All fetches but those that an expired value answered, which the profile of uses leaves out.
+    /// All fetches, except fetches that an expired value answered, which the profile of uses leaves out.
     var profiledFetches: Int { hits + misses + joins }
     /// The share of fetches that were answered from memory or disk with a fresh value, 0 to 1; 0 where there were none.
     ///

@@ -295,7 +295,7 @@ final class Directory: Sendable {
 
     /// Makes the directory `path`, and those above it that are missing, `0700`.
     ///
-    /// - Parameter synchronized: Whether to wait until those that were made are on the device.
+    /// - Parameter synchronized: Whether to wait until the new directories are on the device.
     static func make(path: String, synchronized: Bool, layer: FileLayer) throws(SystemError) {
         do {
             _ = try layer.call(.makeDirectory(in: nil), path) { mkdir(path, 0o700) }

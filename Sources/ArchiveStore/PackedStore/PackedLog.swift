@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The log of a packed store, in one opened directory: its parts, each built from those that it needs.
+/// The log of a packed store, in one opened directory: its parts, each built from the parts that it needs.
 ///
 ///     OpenedLog      LogTail, RecordReader, GroupCommit      reading, and waiting for the device
 ///     LogLock        LogState: SegmentLog, LogFollower,      the state of a change, under the writer's lock

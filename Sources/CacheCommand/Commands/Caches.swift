@@ -86,7 +86,7 @@ struct CacheRow {
 
     private var layoutName: String { overview.layout == .files ? "files" : "packed" }
 
-    /// As `stats` counts them, where they were read: without those that are counted as expired or damaged.
+    /// As `stats` counts them if they were read: without expired and damaged entries, which are counted apart.
     private var entryCount: Int { statistics?.entryCount ?? overview.entryCount }
 
     private var cells: [String] {

@@ -49,7 +49,7 @@ enum CommandFailure: Error, Sendable {
     case nothingToImport(path: String)
     /// An export's index cannot be read.
     case unreadableIndex(path: String, ExportIndex.Fault)
-    /// An entry's bytes are not those that were saved, or cannot be read.
+    /// An entry's bytes have changed since the save, or cannot be read.
     case unreadableEntry(key: String, CacheError)
     /// An entry is whole, and no keyed archive.
     case unsoundEntry(key: String, ArchiveError)

@@ -223,7 +223,7 @@ struct Importer {
         return try batch.archives.count >= cache?.access().entriesAtOnce ?? 1 || batch.byteCount >= Self.bytesAtOnce
     }
 
-    /// Adds one entry to those that are saved next.
+    /// Adds one entry to the next batch.
     ///
     /// - Throws: ``RejectedRecord`` if this entry cannot be saved, but others may be.
     private func take(

@@ -129,8 +129,8 @@ struct List: Subcommand {
         try table?.finish()
     }
 
-    /// Gives the entries to `body` as they are found; in an order, those that may be given have to be known first. A
-    /// signal ends it.
+    /// Gives the entries to `body` as they are found; in an order, all candidates have to be known first. A signal
+    /// ends it.
     private func forEachEntry(
         in cache: any CacheAccess,
         at date: Date,
@@ -179,7 +179,7 @@ enum EntryOrder: Sendable {
     case key
     /// The latest first.
     case stored
-    /// The next first; those that never expire come last.
+    /// The next first; entries that never expire come last.
     case expires
     /// The largest first.
     case size

@@ -9,7 +9,7 @@ enum DocumentForm: Sendable {
     case openStep
     case json
 
-    /// The words of `--to`; those that `plutil` has are understood too.
+    /// The words of `--to`; `plutil`'s words work too.
     static let words: KeyValuePairs<String, DocumentForm> = [
         "binary": .binary, "xml": .xml, "openstep": .openStep, "json": .json, "binary1": .binary, "xml1": .xml,
     ]

@@ -74,7 +74,7 @@ struct CSVSource: RecordSource {
     }
 }
 
-/// Finds the line feeds that end CSV records: those that stand in no quoted field.
+/// Finds the line feeds that end CSV records: all outside quoted fields.
 ///
 /// A quote opens a field only at its beginning, so that a stray one costs its own record and not the rest.
 struct CSVScanner: FrameScanner {

@@ -347,7 +347,7 @@ private struct KeyPattern {
     }
 }
 
-/// A set of keys' lengths and first bytes, by which most keys that are not there are told from those that are.
+/// A set of keys' lengths and first bytes, which rules out most keys that are not there.
 ///
 /// Optional fields are asked for in every object and are in few of them.
 struct KeyHeads: BitwiseCopyable {

@@ -181,7 +181,7 @@ public final class KeyedUnarchiver: NSCoder {
 
     deinit { UnarchiverMemoryPool.giveBack(memory) }
 
-    /// The objects that were decoded, and those that are being decoded.
+    /// The objects that are decoded, or are being decoded.
     var objects: ObjectTable {
         @inline(__always) _read { yield memory.objects }
         @inline(__always) _modify { yield &memory.objects }

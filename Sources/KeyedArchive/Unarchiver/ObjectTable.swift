@@ -1,6 +1,6 @@
 import Foundation
 
-/// The objects that were decoded, and those that are being decoded, by their place in the archive.
+/// The objects that are decoded, or are being decoded, by their place in the archive.
 ///
 /// Counts the members of collections too. Collections that share their parts take little memory as long as they are
 /// left alone. But to cast, compare or archive them takes as much work as if nothing were shared, and that may be

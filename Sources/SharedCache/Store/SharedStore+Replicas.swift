@@ -3,7 +3,7 @@ import Foundation
 import RedisWire
 
 extension SharedStore {
-    /// Reads entries from replicas, and from the primary those that replicas do not have, or not fresh.
+    /// Reads entries from replicas, and from the primary if a replica has no fresh one.
     ///
     /// An entry of a replica may have been replaced before it was read, so it is doubtful: its next use in memory compares it
     /// with the primary's. Only entries of a generation are read of which the primary has just told that it is current.

@@ -57,8 +57,8 @@ public struct SharedSettings: Sendable, Equatable {
         self.compression = compression
     }
 
-    /// The settings that a tier takes: values beyond their bounds become the nearest ones that are allowed, since each may
-    /// be set after it was made.
+    /// The settings that a tier takes: values beyond their bounds become the nearest allowed value, since each may be
+    /// set after it was made.
     var withinBounds: SharedSettings {
         var settings = self
         settings.timeouts = Timeouts(connect: timeouts.connect, soft: timeouts.soft, hard: timeouts.hard)
