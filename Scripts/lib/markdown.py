@@ -5,7 +5,8 @@ Links between the repository's Markdown files, with the headings behind "#". On 
 between backticks; and in the last column of a table "rule | where", each name in a place such as
 `Folder/File.swift`, `name`, which must occur in one of the place's files. In docs/architecture.md, the
 table of modules: each in Sources with the arrows of Package.swift, above the modules that it uses. In CONTRIBUTING.md,
-the name of each target of the tests.
+the name of each target of the tests. Lines of Swift on a page, those of DocC included, have at most WIDTH columns: more
+are cut off at the right where DocC shows the page on a screen of 1,280 points.
 """
 
 import pathlib
@@ -16,6 +17,7 @@ from manifest import targets
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("docs", "Benchmarks", "Examples")
+WIDTH = 76
 LINK = re.compile(r"\]\(([^)\s]+)\)|^\[[^]]+\]: (\S+)", re.MULTILINE)
 CODE = re.compile(r"`([^`]+)`")
 FILE = re.compile(r"[\w+./-]+(\.swift|\.c|\.m|\.h|/)")
@@ -24,12 +26,23 @@ FILE = re.compile(r"[\w+./-]+(\.swift|\.c|\.m|\.h|/)")
 def pages():
     """The Markdown files of the repository, without those of packages that it was built with."""
     found = [*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))]
-    return sorted(page for page in found if "/." not in str(page.relative_to(ROOT)))
+    # DocC checks the links of its own pages.
+    return sorted(page for page in found if "/." not in str(page.relative_to(ROOT)) and ".docc/" not in str(page))
 
 
 def without_code(page):
     """The text of a page without its blocks of code."""
     return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def wide_lines(page):
+    """The lines of Swift on a page that are too wide."""
+    is_swift = False
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        if line.startswith("```"):
+            is_swift = line == "```swift"
+        elif is_swift and len(line) > WIDTH:
+            yield f"line {number} has {len(line)} columns of code; at most {WIDTH} are shown"
 
 
 def anchors(page):
@@ -114,6 +127,8 @@ def main():
         if page.name == "CONTRIBUTING.md":
             found += unnamed_targets(page.read_text())
         failures += [f"{page.relative_to(ROOT)}: {failure}" for failure in found]
+    for page in [*pages(), *sorted(ROOT.glob("*/**/*.docc/*.md"))]:
+        failures += [f"{page.relative_to(ROOT)}: {failure}" for failure in wide_lines(page)]
     print(*failures, sep="\n", end="\n" if failures else "", file=sys.stderr)
     return 1 if failures else 0
 

@@ -15,7 +15,7 @@ package protocol RemoteStore: ArchiveStore {
         mayBeOlder: Bool
     ) async -> [Result<StoredArchive?, StoreError>]
 
-    /// Compares the saves of entries that memory has with those that the store has, without their archives.
+    /// Compares the saves of entries in memory with the store's, without their archives.
     ///
     /// - Parameter isUrgent: whether the caller has something else than the answer, and waits for a shorter time.
     /// - Returns: for each entry whether the store has this very one, in their order.

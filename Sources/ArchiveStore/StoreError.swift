@@ -8,7 +8,7 @@ package struct StoreError: Error, Sendable {
     package enum Code: String, CustomStringConvertible, Sendable {
         /// A system call failed; `errorNumber` says how.
         case io
-        /// An entry's bytes are not those that were saved.
+        /// An entry's bytes have changed since the save.
         case corrupted
         /// A newer version of this format, whole as far as can be told; nothing was touched.
         case unsupportedVersion
@@ -26,7 +26,7 @@ package struct StoreError: Error, Sendable {
         case unreachable
         /// The task was cancelled while it waited for a server, which may have done its work.
         case cancelled
-        /// A key of a server has a value that is no entry of the cache; nothing was touched.
+        /// A key of a server has a value that is not an entry of the cache; nothing was touched.
         case foreign
 
         package var description: String { rawValue }
@@ -42,7 +42,7 @@ package struct StoreError: Error, Sendable {
     /// The system's error number, for `.io` and some `.invalidDirectory`.
     package var errorNumber: Int32? { facts.errorNumber }
 
-    // In an object: the results of many keys, nearly all of which are no errors, are copied without counting three references
+    // In an object: the results of many keys, nearly all of which are not errors, are copied without counting three references
     // each.
     private let shared: Shared
     private var facts: Facts { shared.facts }

@@ -13,7 +13,7 @@ package final class StoreUsage: Sendable {
 
     package init() {}
 
-    /// Differs between a process and those that it was forked from.
+    /// Differs between a process and its forked children.
     package static var processGeneration: UInt64 { fork_generation() }
 
     /// Whether queues run by themselves: they do not in a process that was forked after it had some.

@@ -6,7 +6,7 @@
 #include "decode_table.h"
 
 bool refill_at_end(bit_reader *in) {
-    // Bits that were taken of the zeros are no data.
+    // Bits that were taken of the zeros are not data.
     if (8 * in->missing > bits_ready(in)) return false;
     in->count = bits_ready(in);
     for (; in->count <= REFILLED_BITS; in->count += 8) {

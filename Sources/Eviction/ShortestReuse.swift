@@ -1,9 +1,9 @@
 /// Keeps the entries that come back soonest, by how long each key took to come back before.
 ///
-/// Time is counted in insertions. New entries enter the small queue. At its end those that were used twice go on
-/// to the main queue, those that were used once go round once more, and the others go, and leave a ghost behind. A
-/// key that comes back while its ghost is there has shown how long it takes: its reuse distance. It counts as used
-/// once if the small queue takes it.
+/// Time is counted in insertions. New entries enter the small queue. At its end, entries that were used twice go on
+/// to the main queue, entries that were used once go round once more, and the rest leave, each with a ghost. A key
+/// that comes back while its ghost is there has shown how long it takes: its reuse distance. It counts as used once
+/// if the small queue takes it.
 ///
 /// The main queue is in the order in which its entries were last looked at. Its oldest one is looked at where
 /// room is needed: if it was used, half of its uses are forgotten and it goes round once more. If not, it has
@@ -142,8 +142,8 @@ package struct ShortestReuse: EvictionPolicy {
         while self.count > max(0, count) || self.cost > max(0, cost) { removed.append(evict()) }
     }
 
-    /// Goes on with other limits, and with another share of all entries; the caller has removed those that are not in the
-    /// sample any longer.
+    /// Goes on with other limits, and with another share of all entries; the caller has removed the entries that are
+    /// not in the sample any longer.
     package mutating func resample(
         count: Int,
         cost: Int,

@@ -13,7 +13,7 @@ public struct ArchiveError: Error, Sendable {
 
         /// The bytes break the rules of the format: truncated, garbled, references out of range.
         public static let corrupted = Code(base: .corrupted)
-        /// The bytes are no property list at all, or one that is no keyed archive.
+        /// The bytes are not a property list at all, or one that is not a keyed archive.
         public static let unknownFormat = Code(base: .unknownFormat)
         /// A known format that is not read or written here.
         public static let unsupportedFormat = Code(base: .unsupportedFormat)
@@ -29,7 +29,7 @@ public struct ArchiveError: Error, Sendable {
         public static let classNotAllowed = Code(base: .classNotAllowed)
         /// A value of this type cannot be archived.
         public static let unsupportedType = Code(base: .unsupportedType)
-        /// An object contains itself, and is asked for while it is still being decoded.
+        /// An object contains itself, and a part of it needs it before it is decoded.
         public static let cyclicReference = Code(base: .cyclicReference)
         /// A type's own `init(coder:)` or `init(from:)` refused.
         public static let decodingFailed = Code(base: .decodingFailed)
@@ -76,7 +76,7 @@ public struct ArchiveError: Error, Sendable {
         let found = ClassNames.name(of: Swift.type(of: object))
         return ArchiveError(
             .typeMismatch,
-            "\(found), where \(ClassNames.name(of: type)) is asked for",
+            "\(found), where \(ClassNames.name(of: type)) is expected",
             keyPath: [key]
         )
     }

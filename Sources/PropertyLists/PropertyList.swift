@@ -78,7 +78,7 @@ public struct PropertyList: Sendable {
         return try NodeTable(builder, format: format).written(as: format)
     }
 
-    /// The first value of a dictionary's key; `nil` if there is none or this is no dictionary. O(*n*) in the keys.
+    /// The first value of a dictionary's key; `nil` if there is none or this is not a dictionary. O(*n*) in the keys.
     public subscript(key: String) -> PropertyList? {
         guard case .dictionary(let entries) = value else { return nil }
         return entries.first { $0.key == key }?.value

@@ -50,8 +50,8 @@ extension Cache {
 
     /// Lists the entries that have not expired, without decoding their values.
     ///
-    /// Does no I/O itself: the cursor blocks or suspends as it is asked for entries. It is no `Sequence`: in blocking
-    /// code, ask for ``CacheCursor/all()`` or ``CacheCursor/next()``; in asynchronous code, `for try await` reads it.
+    /// Does no I/O itself: the cursor reads the disk as you iterate. It is not a `Sequence`: in blocking code, use
+    /// ``CacheCursor/all()`` or ``CacheCursor/next()``; in asynchronous code, `for try await`.
     ///
     /// ```swift
     /// var entries = try cache.entries()
@@ -162,7 +162,7 @@ extension Cache {
         return try await core.queues.runThrowing { () throws(CacheError) in try core.removeExpired() }
     }
 
-    /// Evicts the least useful entries on disk, until those that are left take no more than so many bytes.
+    /// Evicts the least useful entries on disk until the rest take at most `limit`.
     ///
     /// Index and journal are not counted, see ``DiskSettings/byteLimit``. Blocks on disk I/O.
     ///
@@ -173,7 +173,7 @@ extension Cache {
         try core.trimDisk(toByteCount: limit.bytes)
     }
 
-    /// Evicts the least useful entries on disk, until those that are left take no more than so many bytes.
+    /// Evicts the least useful entries on disk until the rest take at most `limit`.
     ///
     /// Suspends while they are removed. All else is as for the synchronous twin.
     @discardableResult

@@ -94,18 +94,18 @@ extension Cache {
 
     // MARK: The latest value
 
-    /// Returns the value saved for `key`, or `nil` if there is none or it has expired; of a cache on a server, the value
-    /// that the server has now.
+    /// Returns the latest value for `key`, or `nil` if there is none or it has expired: from the server, if the cache
+    /// is on one, or else from the disk.
     ///
     /// Memory alone may answer other fetches with a value that another machine has replaced not long ago, see
-    /// `SharedTier`, or another process, see ``DiskSettings/followsOtherProcesses``. This one asks the server, which
+    /// `SharedTier`, or another process, see ``DiskSettings/followsOtherProcesses``. This call asks the server, which
     /// sends 59 bytes if the entry in memory is still the same; a cache on disk reads the disk. Blocks until then.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
     ///   - freshness: ``FetchFreshness/bounded`` is as without it.
-    /// - Throws: as ``fetch(forKey:)``; `.unreachable` for the latest value without the server's answer, also of a key whose
-    ///   change the server has not acknowledged and that it is still to remove.
+    /// - Throws: as ``fetch(forKey:)``; `.unreachable` if the server does not answer, or has not yet acknowledged a
+    ///   change of the key by this process.
     public func fetch(forKey key: some CacheKey, freshness: FetchFreshness) throws(CacheError) -> Value? {
         let entryKey = try entryKey(key)
         guard freshness == .latest, try beginLatest(entryKey) else { return try fetch(forKey: key) }
@@ -114,8 +114,8 @@ extension Cache {
         return value
     }
 
-    /// Returns the value saved for `key`, or `nil` if there is none or it has expired; of a cache on a server, the value
-    /// that the server has now.
+    /// Returns the latest value for `key`, or `nil` if there is none or it has expired: from the server, if the cache
+    /// is on one, or else from the disk.
     ///
     /// Suspends the task. All else is as for the synchronous twin.
     public nonisolated(nonsending) func fetch(

@@ -2,20 +2,20 @@ import ArchiveStore
 import Foundation
 
 extension Cache {
-    /// Returns the value for `key`, loaded by `producer` where there is none.
+    /// Returns the value for `key`; if there is none, `producer` loads it.
     ///
     /// ```swift
     /// let city = try await cities.fetch(forKey: "362") { try await api.city(362) }
     /// ```
     ///
-    /// However many callers ask for a key at once, one producer runs, in a task of its own; all callers get its value
-    /// or its error. Cancelling a caller that waits does not affect the others; when all of them are cancelled, so is
-    /// the producer's task. The value is saved before it is returned, unless the key was saved or removed, or
-    /// everything was removed, while it was loaded: then that change stands. A value that cannot be saved is returned
-    /// all the same, and the failure is reported. A producer that fetches its own key, directly or through the
-    /// producers of other keys, would wait for itself: that fetch throws.
+    /// Concurrent callers of one key share one producer, which runs in its own task; all of them get its value or its
+    /// error. Cancelling one waiting caller does not affect the others; when all are cancelled, so is the producer's
+    /// task. The value is saved before it is returned, unless the key was saved or removed, or everything was
+    /// removed, while it was loaded: then that change stands. A value that cannot be saved is returned all the same,
+    /// and the failure is reported. A producer that fetches its own key, directly or through the producers of other
+    /// keys, would wait for itself: that fetch throws.
     ///
-    /// Suspends where the disk has to be read, and while the value is loaded; a hit in memory does not suspend.
+    /// Suspends while the disk is read and while the value is loaded; a hit in memory does not suspend.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
@@ -49,9 +49,9 @@ extension Cache {
         return try await load(key, hit: hit, by: plan)
     }
 
-    /// Returns the values for some keys; those that are missing are loaded by one call of `producer`.
+    /// Returns the values for some keys; one call of `producer` loads the missing ones.
     ///
-    /// Keys that are being loaded already are waited for, not loaded again. All else is as for one key.
+    /// Waits for keys that are being loaded already, and does not load them again. All else is as for one key.
     ///
     /// - Parameters:
     ///   - keys: each 1 to 1,024 UTF-8 bytes.

@@ -39,7 +39,7 @@ package struct UndecodedEntry: Sendable {
 package struct PreparedKeys: Sendable {
     fileprivate let keys: [EntryKey]
 
-    /// - Throws: `.invalidKey`, for the first text that is no key.
+    /// - Throws: `.invalidKey`, for the first text that is not a key.
     package init(_ texts: [String]) throws(CacheError) {
         var keys: [EntryKey] = []
         keys.reserveCapacity(texts.count)
@@ -49,7 +49,7 @@ package struct PreparedKeys: Sendable {
 
     /// The same keys, and others after them.
     ///
-    /// - Throws: `.invalidKey`, for the first text that is no key.
+    /// - Throws: `.invalidKey`, for the first text that is not a key.
     package init(_ former: PreparedKeys, followedBy texts: some Sequence<String>) throws(CacheError) {
         var keys = former.keys
         for text in texts { keys.append(try EntryKey(text.composed)) }

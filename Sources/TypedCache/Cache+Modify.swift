@@ -1,6 +1,16 @@
 import ArchiveStore
 import Foundation
 
+/// The effect of one call of a closure that changes a value.
+private enum ChangedEntry<Outcome, Failure: Error> {
+    /// The entry to save, `nil` for a removal, and the closure's result.
+    case entry(NewEntry?, Outcome)
+    /// The closure has thrown.
+    case nothing(Failure)
+    /// The new value cannot be archived, so the former one must go.
+    case unsavable(CacheError)
+}
+
 extension Cache {
     /// Changes the value for `key` in one step: no save or removal that another thread or process makes in the meantime is
     /// lost.
@@ -11,16 +21,16 @@ extension Cache {
     /// }
     /// ```
     ///
-    /// Reads the entry, has `change` change the value, and saves it if the entry is still the one that was read;
-    /// otherwise it begins again. No lock is held while `change` runs. Blocks on disk I/O.
+    /// Reads the entry, calls `change`, and saves the new value if no other call has changed the entry in the
+    /// meantime; otherwise it begins again. No lock is held while `change` runs. Blocks on disk I/O.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
     ///   - expiration: how long the entry may be used from now on; `nil` keeps the entry's own expiration, its
-    ///     deadline included. Where there is no fresh entry, `nil` is the cache's own default.
-    ///   - tags: groups that the entry belongs to from now on; `nil` keeps those that it has.
-    ///   - change: is given the value, `nil` if there is none or it has expired, and sets it to the value to save; if
-    ///     it sets it to `nil`, the entry is removed. May be called several times, so it should do nothing else.
+    ///     deadline included. If there is no fresh entry, `nil` means the cache's default.
+    ///   - tags: groups that the entry belongs to from now on; `nil` keeps its present groups.
+    ///   - change: changes the value in place; the value is `nil` if there is none or it has expired, and setting it
+    ///     to `nil` removes the entry. May be called several times, so it should have no other effect.
     /// - Returns: the result of the last call of `change`.
     /// - Throws: ``CacheError`` as a fetch and a save throw: if the new value cannot be saved, the old one is gone.
     public func modify<Outcome>(
@@ -34,8 +44,8 @@ extension Cache {
 
     /// Changes the value for `key` in one step, unless `change` throws.
     ///
-    /// - Throws: the error of `change`, as it is, and then nothing was changed. All else is as for a `change` that throws
-    ///   nothing.
+    /// - Throws: the error of `change`, unchanged, and then the entry stays as it was. Otherwise as for a `change`
+    ///   that does not throw.
     public func modify<Outcome>(
         forKey key: some CacheKey,
         expiration: Expiration? = nil,
@@ -79,22 +89,15 @@ extension Cache {
     ) throws(CacheError) -> Result<Outcome, Failure> {
         while true {
             let read = try core.readForChange(key)
-            let former = fresh(read)
-            var value = try decoded(former, key)
-            let outcome: Outcome
-            do throws(Failure) {
-                outcome = try change(&value)
-            } catch {
+            switch try changed(read, key, expiration: expiration, tags: tags, change) {
+            case .entry(let new, let outcome):
+                if try core.replace(read?.information, key, by: new) { return .success(outcome) }
+            case .nothing(let error):
                 return .failure(error)
-            }
-            let new: NewEntry?
-            do throws(CacheError) {
-                new = try newEntry(value, key, replacing: former, expiration: expiration, tags: tags)
-            } catch {
+            case .unsavable(let error):
                 core.failWrite(key, .ifStill(read?.information))
-                throw error.named(cache: name, key: key.text)
+                throw error
             }
-            if try core.replace(read?.information, key, by: new) { return .success(outcome) }
         }
     }
 
@@ -111,25 +114,44 @@ extension Cache {
                 try core.readForChange(key)
             }
             let information = read?.information
-            let former = fresh(read)
-            var value = try decoded(former, key)
-            let outcome: Outcome
-            do throws(Failure) {
-                outcome = try change(&value)
-            } catch {
+            switch try changed(read, key, expiration: expiration, tags: tags, change) {
+            case .entry(let new, let outcome):
+                let isDone = try await core.queues.runThrowing(key) { () throws(CacheError) in
+                    try core.replace(information, key, by: new)
+                }
+                if isDone { return .success(outcome) }
+            case .nothing(let error):
                 return .failure(error)
-            }
-            let new: NewEntry?
-            do throws(CacheError) {
-                new = try newEntry(value, key, replacing: former, expiration: expiration, tags: tags)
-            } catch {
+            case .unsavable(let error):
                 await core.queues.run(key) { core.failWrite(key, .ifStill(information)) }
-                throw error.named(cache: name, key: key.text)
+                throw error
             }
-            let isDone = try await core.queues.runThrowing(key) { () throws(CacheError) in
-                try core.replace(information, key, by: new)
-            }
-            if isDone { return .success(outcome) }
+        }
+    }
+
+    /// The effect of a change on the entry that was read.
+    ///
+    /// - Throws: ``CacheError`` of decoding the entry.
+    private func changed<Outcome, Failure: Error>(
+        _ read: StoredArchive?,
+        _ key: EntryKey,
+        expiration: Expiration?,
+        tags: Set<String>?,
+        _ change: (inout Value?) throws(Failure) -> Outcome
+    ) throws(CacheError) -> ChangedEntry<Outcome, Failure> {
+        let former = fresh(read)
+        var value = try decoded(former, key)
+        let outcome: Outcome
+        do throws(Failure) {
+            outcome = try change(&value)
+        } catch {
+            return .nothing(error)
+        }
+        do throws(CacheError) {
+            let new = try newEntry(value, key, replacing: former, expiration: expiration, tags: tags)
+            return .entry(new, outcome)
+        } catch {
+            return .unsavable(error.named(cache: name, key: key.text))
         }
     }
 

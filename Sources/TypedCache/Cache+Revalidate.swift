@@ -1,6 +1,6 @@
 extension Cache {
-    /// Returns the value for `key`, loaded by a producer that is given the expired value where there is one: to ask a
-    /// server whether it has changed, say.
+    /// Returns the value for `key`; if there is no fresh one, a producer loads it. It gets the expired value, and can
+    /// ask a server whether that has changed.
     ///
     /// ```swift
     /// let page = try await pages.fetch(forKey: url, expiration: expiration) { former in
@@ -9,13 +9,11 @@ extension Cache {
     /// }
     /// ```
     ///
-    /// An expired entry is there as long as its stale windows keep it. The producer answers with a new value, which is
+    /// An expired value is available while a stale window keeps it. The producer answers with a new value, which is
     /// saved, or that the value is unchanged: then its entry gets a new deadline, and the fetch returns it. For that
-    /// the disk writes the entry again as it is. A value that is loaded ahead of its deadline is given to the producer
-    /// as well.
+    /// the disk writes the entry again as it is. The producer also gets a value that is loaded ahead of its deadline.
     ///
-    /// All else is as for a producer that is given nothing: however many callers ask at once, one producer of either
-    /// kind runs.
+    /// Otherwise as for a producer without a parameter: concurrent callers share one producer of either kind.
     ///
     /// - Parameters:
     ///   - key: 1 to 1,024 UTF-8 bytes.
@@ -23,9 +21,9 @@ extension Cache {
     ///   - expiration: how long a new or an unchanged value may be used, unless the answer says it; `nil` for the
     ///     cache's own default.
     ///   - tags: groups that a new entry belongs to, unless the answer says it.
-    ///   - producer: is given the expired value, `nil` if there is none or it cannot be decoded.
-    /// - Throws: as with a producer that is given nothing; ``CacheError`` with code `.nothingToRevalidate` if the
-    ///   producer answers `.unchanged` where it was given `nil`.
+    ///   - producer: gets the expired value; `nil` if there is none or it cannot be decoded.
+    /// - Throws: as with a producer without a parameter; ``CacheError`` with code `.nothingToRevalidate` if the
+    ///   producer answers `.unchanged` and there was no expired value.
     public nonisolated(nonsending) func fetch(
         forKey key: some CacheKey,
         options: LoadOptions = LoadOptions(),
@@ -45,8 +43,7 @@ extension Cache {
         return try await load(key, hit: hit, by: plan)
     }
 
-    /// Returns the values for some keys; those that are missing are loaded by one call of a producer that is given the
-    /// expired values.
+    /// Returns the values for some keys; one call of a producer, which gets the expired values, loads the others.
     ///
     /// Keys that are being loaded already are waited for, not loaded again. All else is as for one key.
     ///
@@ -56,8 +53,8 @@ extension Cache {
     ///   - expiration: how long new or unchanged values may be used, unless the answer says it; `nil` for the cache's
     ///     own default.
     ///   - tags: groups that new entries belong to, unless the answer says it.
-    ///   - producer: is given the keys that are missing and the expired values of those that have one, and returns
-    ///     answers by key; a key that it leaves out is left out of the result, other keys are ignored.
+    ///   - producer: gets the keys without a fresh value and their expired values, and returns answers by key; a key
+    ///     that it leaves out is left out of the result, other keys are ignored.
     /// - Returns: the values, by key.
     /// - Throws: as for one key.
     public nonisolated(nonsending) func fetch<Key: CacheKey>(

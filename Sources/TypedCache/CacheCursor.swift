@@ -1,4 +1,4 @@
-/// A listing of a cache's entries or keys, read from disk part by part as it is asked for.
+/// A listing of a cache's entries or keys, read from disk part by part.
 ///
 /// ```swift
 /// var keys = try cities.keys()
@@ -9,10 +9,10 @@
 /// let all = try cities.keys().all()
 /// ```
 ///
-/// Each entry that is there during the whole listing is given once, in no order; one that is saved or removed
-/// in the meantime may or may not be given. Expired and damaged entries are left out, and so are those
-/// that a newer version wrote, and values that memory alone has. A part of the disk that cannot be read is
-/// an error, so a listing that ended without one is complete. No lock is held between two elements.
+/// Gives each entry that exists during the whole listing once, in no order. An entry that is saved or removed in the
+/// meantime may or may not appear. Leaves out expired and damaged entries, entries that a newer version wrote, and
+/// values that are only in memory. A part of the disk that cannot be read is an error, so a listing that ends without
+/// an error is complete. No lock is held between two elements.
 public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
     private let core: CacheCore
     private let element: @Sendable (CacheEntry) -> Element?
@@ -38,7 +38,7 @@ public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
     /// Blocks on disk I/O once for a 256th of the entries.
     ///
     /// - Throws: ``CacheError`` with code `.io` if a part of the entries cannot be read. A further call goes on with
-    ///   those that can. `.closed` and `.forked`.
+    ///   the readable parts. `.closed` and `.forked`.
     public mutating func next() throws(CacheError) -> Element? {
         while elements.isEmpty, !isAtEnd { try take(core.freshEntries(inPart: part)) }
         return elements.popLast()

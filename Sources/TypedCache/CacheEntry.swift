@@ -16,7 +16,7 @@ public struct CacheEntry: Sendable, Hashable {
     /// The groups that it belongs to.
     public let tags: Set<String>
 
-    /// Makes an entry as ``Cache/entry(forKey:)`` returns it: for tests, and for types that stand for a cache.
+    /// Makes an entry as ``Cache/entry(forKey:)`` returns it: for tests, and for types that replace a cache.
     public init(
         key: String,
         storedAt: Date,

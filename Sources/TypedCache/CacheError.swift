@@ -20,7 +20,7 @@ public struct CacheError: Error, Sendable {
         public static let invalidName = Code(base: .invalidName)
         /// A key is empty or longer than 1,024 UTF-8 bytes.
         public static let invalidKey = Code(base: .invalidKey)
-        /// An expiration is no moment in time.
+        /// An expiration is not a moment in time.
         public static let invalidExpiration = Code(base: .invalidExpiration)
         /// A tag is empty or longer than 256 UTF-8 bytes, or an entry has more than 10.
         public static let invalidTag = Code(base: .invalidTag)
@@ -38,7 +38,7 @@ public struct CacheError: Error, Sendable {
         public static let tooLarge = Code(base: .tooLarge)
         /// The directory or an entry was written by a newer version; nothing in it was touched.
         public static let unsupportedVersion = Code(base: .unsupportedVersion)
-        /// The directory holds something that is no cache; nothing in it was touched.
+        /// The directory holds something that is not a cache; nothing in it was touched.
         public static let invalidDirectory = Code(base: .invalidDirectory)
         /// The cache was closed by ``Cache/close()``; nothing was done.
         public static let closed = Code(base: .closed)
@@ -50,11 +50,11 @@ public struct CacheError: Error, Sendable {
         /// A task that the producer starts without waiting for it counts as a part of the producer, unless it is
         /// detached.
         public static let recursiveLoad = Code(base: .recursiveLoad)
-        /// A producer said that a value is unchanged where it was given none.
+        /// A producer answered that a value is unchanged, but there was no value.
         public static let nothingToRevalidate = Code(base: .nothingToRevalidate)
 
-        /// The server of a shared cache did not answer in time, or refused: nothing old is left in this process, and the
-        /// server is told to remove the entry as soon as it answers again.
+        /// The server of a shared cache did not answer in time, or refused. No old value is left in this process, and
+        /// the tier removes the entry on the server as soon as that answers again.
         public static let unreachable = Code(base: .unreachable)
         /// The task was cancelled while it waited for the server of a shared cache. All else is as for `.unreachable`, but
         /// that later calls still ask the server.
@@ -87,7 +87,7 @@ public struct CacheError: Error, Sendable {
     /// The error of the archive or of the type's own coding that led to this one.
     public var cause: (any Error)? { facts.cause }
 
-    // In an object: the results of many keys, nearly all of which are no errors, are copied without counting seven references
+    // In an object: the results of many keys, nearly all of which are not errors, are copied without counting seven references
     // each.
     private let shared: Shared
     private var facts: Facts { shared.facts }
@@ -107,7 +107,7 @@ public struct CacheError: Error, Sendable {
         let cause: (any Error)?
     }
 
-    /// Makes an error as a cache throws it: for tests, and for types that stand for a cache.
+    /// Makes an error as a cache throws it: for tests, and for types that replace a cache.
     ///
     /// - Parameters:
     ///   - code: the kind of failure.

@@ -11,11 +11,11 @@ public struct CacheStatistics: Sendable, Hashable {
     /// Fetches that found nothing, or nothing that may be used, and waited for a producer that another fetch had
     /// started.
     public internal(set) var joins: Int
-    /// Values that a producer gave.
+    /// Values that producers returned.
     public internal(set) var loads: Int
-    /// Expired values that a producer found to be still right.
+    /// Expired values that a producer found unchanged.
     public internal(set) var revalidations: Int
-    /// How long producers ran, all runs together, those that threw included. One run may load several values.
+    /// The total time of all producers' runs, including runs that threw. One run may load several values.
     public internal(set) var loadTime: Duration
     /// Producers that threw.
     public internal(set) var loadFailures: Int
@@ -45,7 +45,7 @@ public struct CacheStatistics: Sendable, Hashable {
     /// Failures that no call could throw.
     public internal(set) var failures: Int
 
-    /// Makes statistics as ``Cache/statistics`` returns them: for tests, and for types that stand for a cache.
+    /// Makes statistics as ``Cache/statistics`` returns them: for tests, and for types that replace a cache.
     ///
     /// Each count is of the property with its name, and zero where it is left out.
     public init(
@@ -94,7 +94,7 @@ public struct CacheStatistics: Sendable, Hashable {
 
     /// Fetches answered from memory or disk with a fresh value.
     public var hits: Int { memoryHits + diskHits }
-    /// All fetches but those that an expired value answered, which the profile of uses leaves out.
+    /// All fetches, except fetches that an expired value answered, which the profile of uses leaves out.
     var profiledFetches: Int { hits + misses + joins }
     /// The share of fetches that were answered from memory or disk with a fresh value, 0 to 1; 0 where there were none.
     ///

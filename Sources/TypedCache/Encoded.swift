@@ -22,7 +22,7 @@ public protocol Encoded: SendableMetatype {
     var encoder: Wrapper { get }
     /// The names that a Codable type had before, with their modules: `Player.Album`. None by default.
     ///
-    /// Asked for only where an entry has another name than the present one.
+    /// Read only if an entry has another name than the present one.
     static var formerNames: [String] { get }
 }
 
@@ -40,7 +40,7 @@ extension Encoded where Self: FormerlyNamed {
     public static var archivedNames: [String] { [ArchivedClass.of(Self.self).name] + formerNames }
 }
 
-/// A class that archives a value of another type, or of its own.
+/// A class that archives a value: of another type, or itself.
 ///
 /// ```swift
 /// final class EncodableCoordinate: NSObject, NSCoding { … }
@@ -52,7 +52,7 @@ extension Encoded where Self: FormerlyNamed {
 /// ``allowedClasses``, if it adopts `FormerlyNamed`.
 public protocol WrapperEncoder: NSCoding, FormerlyNamed, SendableMetatype {
     associatedtype Value
-    /// The value that was wrapped or unarchived; `nil` if the archive held none.
+    /// The value that was wrapped or unarchived; `nil` if the archive had no value.
     var value: Value? { get }
     /// The classes that objects inside the archive may have, besides the wrapper's own, with their subclasses.
     ///

@@ -23,11 +23,10 @@ public struct Revalidated<Value> {
         Revalidated(answer: .new(value, tags: tags), expiration: expiration)
     }
 
-    /// The expired value is still the right one: its entry gets a new deadline, and keeps its value, its date and its
-    /// tags.
+    /// The expired value has not changed: its entry gets a new deadline, and keeps its value, date and tags.
     ///
-    /// - Parameter expiration: when the entry expires from now on; `nil`: as the fetch says. Its deadline alone is
-    ///   used: stale windows and an idle duration stay those that the entry was saved with.
+    /// - Parameter expiration: when the entry expires from now on; `nil`: as the fetch says. Only its deadline is
+    ///   used; the entry keeps its stale windows and its idle duration.
     public static func unchanged(expiration: Expiration? = nil) -> Revalidated {
         Revalidated(answer: .unchanged, expiration: expiration)
     }

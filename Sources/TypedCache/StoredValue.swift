@@ -13,7 +13,7 @@ public struct StoredValue<Value> {
     /// The groups that the entry belongs to.
     public let tags: Set<String>
 
-    /// Makes a value as ``Cache/stored(forKey:)`` returns it: for tests, and for types that stand for a cache.
+    /// Makes a value as ``Cache/stored(forKey:)`` returns it: for tests, and for types that replace a cache.
     public init(
         value: Value,
         storedAt: Date,

@@ -2,7 +2,7 @@ import TypedCache
 
 // There are two of each, as of opening a cache: only the code that opens one may know that its values are Sendable.
 
-/// Gives `body` a new cache in a directory of its own, and removes the directory afterwards, however `body` ended.
+/// Calls `body` with a new cache in a new directory, and removes the directory afterwards, also if `body` throws.
 ///
 /// Does disk I/O.
 ///
@@ -29,7 +29,7 @@ public func withTemporaryCache<Value: Encoded, Outcome>(
     }
 }
 
-/// Gives `body` a new cache in a directory of its own, and removes the directory afterwards, however `body` ended.
+/// Calls `body` with a new cache in a new directory, and removes the directory afterwards, also if `body` throws.
 ///
 /// Runs `body` where it was called from. All else is as for the synchronous twin.
 public nonisolated(nonsending) func withTemporaryCache<Value: Encoded, Outcome>(

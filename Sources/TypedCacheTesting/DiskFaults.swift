@@ -13,8 +13,8 @@ import Synchronization
 /// faults.failCall(3)                      // the third call from now on fails, and no other
 /// ```
 ///
-/// A call that fails does nothing on disk and is answered as the system answers such a failure: with code `.io`
-/// and the error number in `CacheError.errorNumber`. May be changed from any thread, at any time.
+/// A failing call does nothing on disk and throws as for the system's failure: with code `.io`, and the error number
+/// in `CacheError.errorNumber`. May be changed from any thread, at any time.
 public final class DiskFaults: Sendable {
     /// A kind of call that a cache makes to its disk. New kinds may be added.
     public struct Call: Sendable, Hashable {
@@ -37,7 +37,7 @@ public final class DiskFaults: Sendable {
         /// The system's error number.
         public let errorNumber: Int32
 
-        /// - Parameter errorNumber: the system's error number: `EIO`, say.
+        /// - Parameter errorNumber: the system's error number, for example `EIO`.
         public init(errorNumber: Int32) { self.errorNumber = errorNumber }
 
         /// The disk is full (`ENOSPC`).

@@ -43,11 +43,11 @@ public final class EventRecorder: CacheObserver {
         _ = consume former
     }
 
-    /// Suspends until there is an event that fulfills `condition`: for work that a cache does in the background.
+    /// Suspends until an event fulfills `condition`: for work that a cache does in the background.
     ///
     /// - Parameters:
     ///   - limit: how long to wait at most; ten seconds by default.
-    ///   - condition: is asked about every event, those that are there already included.
+    ///   - condition: is called with every event, including earlier ones.
     /// - Returns: the first such event; `nil` if there was none in time, or the task was cancelled.
     public nonisolated(nonsending) func event(
         within limit: Duration = .seconds(10),

@@ -97,8 +97,8 @@ final class FaultyStore: ArchiveStore {
         try base.forEachEntry(body)
     }
 
-    // No faults here: the base waits for its own device, and nothing is to fail where a cache looks only at what it
-    // was told.
+    // No faults here: the base waits for its own device, and a cache must not fail where it only looks at reported
+    // entries.
     func flush() throws(StoreError) { try base.flush() }
     func close() throws(StoreError) { try base.close() }
     func settle(_ key: String?) { base.settle(key) }

@@ -7,7 +7,7 @@ import Foundation
 /// let cities = try Cache<City>(name: "cities", directory: directory.url)
 /// ```
 ///
-/// Keep the object as long as its caches are used: a property of the test's suite, say.
+/// Keep the object as long as its caches are used, for example in a property of the suite.
 public final class TemporaryDirectory: Sendable {
     /// The directory: new, empty, and the user's alone.
     public let url: URL

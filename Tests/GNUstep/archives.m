@@ -449,7 +449,7 @@ static NSString *behaviour(int number, const char **name) {
     if (IS(15, "a set in itself"))
         return readRoot(@"<dict><key>NS.objects</key><array>@1</array><key>$class</key>@2</dict>"
             @"<dict><key>$classname</key><string>NSMutableSet</string></dict>");
-    if (IS(16, "bytes that are no property list"))
+    if (IS(16, "bytes that are not a property list"))
         return describe([NSKeyedUnarchiver
             unarchiveObjectWithData:[@"garbage" dataUsingEncoding:NSUTF8StringEncoding]]);
     if (IS(17, "an archive in XML")) return [readRoot(@"<string>text</string>") isEqual:@"\"text\""] ? @"equal" : @"another value";

@@ -84,7 +84,7 @@ import Testing
         #expect(try #require(wide.offset) > 8)
         let text = try error { #expect($0.decodeDouble(forKey: "text") == 0) }
         #expect(text.code == .typeMismatch)
-        #expect(text.message == "a string, where Double is asked for")
+        #expect(text.message == "a string, where Double is expected")
         #expect(try error { _ = $0.decodeInteger(forKey: "half") }.code == .outOfRange)
         #expect(try error { _ = $0.decodeBool(forKey: "many") }.code == .outOfRange)
         #expect(try error { _ = $0.decodeFloat(forKey: "huge") }.message == "a real number that does not fit Float")

@@ -93,7 +93,7 @@ struct ArchiveLawTests {
 
     @Test func plutilPrintsTheSame() throws {
         let all = try Self.rewritten()
-        // One process for each form. The order of dictionaries is no part of the law, nor are addresses.
+        // One process for each form. The order of dictionaries is not a part of the law, nor are addresses.
         func printed(_ datas: [Data]) throws -> [String] {
             try Tool.withFolder { folder in
                 let files = try datas.enumerated().map { index, data in

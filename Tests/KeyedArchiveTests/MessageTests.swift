@@ -70,16 +70,16 @@ import Testing
             }
         }
         let number = try message(Text(field: "secret"), as: Number.self)
-        #expect(number.message == "a string, where Int is asked for")
+        #expect(number.message == "a string, where Int is expected")
         #expect(number.keyPath == ["Index 0", "field"] || number.keyPath == ["0", "field"])
         #expect(number.offset != nil)
         let text = try message(Number(field: 424_242), as: Text.self)
-        #expect(text.message == "an integer, where String is asked for")
+        #expect(text.message == "an integer, where String is expected")
         #expect(
-            try message(Text(field: "secret"), as: List.self).message == "a string, where an array is asked for"
+            try message(Text(field: "secret"), as: List.self).message == "a string, where an array is expected"
         )
         let nested = try message(Number(field: 424_242), as: Nested.self)
-        #expect(nested.message == "an integer, where an object with keys is asked for")
+        #expect(nested.message == "an integer, where an object with keys is expected")
     }
 
     /// Every kind of value, asked for as every other one: both are named, once each, and no value is.
@@ -111,10 +111,10 @@ import Testing
                     #expect(!"\(error)".contains(secret) && !"\(error)".contains("424242"), "\(error)")
                     #expect(error.keyPath.contains("field"), "\(error)")
                     switch error.message {
-                    case "\(kind), where \(word) is asked for": mismatches += 1
+                    case "\(kind), where \(word) is expected": mismatches += 1
                     case "\(kind) that does not fit \(word)": #expect(error.code == .outOfRange)
                     // It is one further in that is another, or that is missing: any object gives its keys.
-                    case "a string, where Int is asked for": #expect(Value.self != String.self, "\(error)")
+                    case "a string, where Int is expected": #expect(Value.self != String.self, "\(error)")
                     case "no value": #expect(Asked.self == Inner.self && error.keyPath.count == 3, "\(error)")
                     default: Issue.record("\(kind) as \(word): \(error)")
                     }
@@ -143,14 +143,14 @@ import Testing
         }
         let text = NSString(string: "secret")
         let one = try refused(text) { _ = $0.decodeObject(of: NSNumber.self, forKey: "root") }
-        #expect(one == "Swift.String, where NSNumber is asked for")
+        #expect(one == "Swift.String, where NSNumber is expected")
         let two = try refused(text) { _ = $0.decodeObject(of: [NSNumber.self, NSDate.self], forKey: "root") }
-        #expect(two == "Swift.String, where NSNumber or NSDate is asked for")
+        #expect(two == "Swift.String, where NSNumber or NSDate is expected")
         let many: [AnyClass] = [
             NSNumber.self, NSDate.self, NSURL.self, NSUUID.self, NSData.self, NSArray.self, NSSet.self,
         ]
         let most = try refused(text) { _ = $0.decodeObject(of: many, forKey: "root") }
-        #expect(most == "Swift.String, where NSNumber, NSDate, NSURL, NSUUID, NSData or 2 more is asked for")
+        #expect(most == "Swift.String, where NSNumber, NSDate, NSURL, NSUUID, NSData or 2 more is expected")
         let base = try refused(Base(title: "secret")) {
             _ = $0.decodeArrayOfObjects(ofClass: Base.self, forKey: "root")
         }
@@ -160,7 +160,7 @@ import Testing
             // References are delivered when the outermost call ends.
             _ = $0.decodeObject(of: Base.self, forKey: "other")
         }
-        #expect(late == "an object of class KeyedArchiveTests.Base, where KeyedArchiveTests.Secure is asked for")
+        #expect(late == "an object of class KeyedArchiveTests.Base, where KeyedArchiveTests.Secure is expected")
     }
 
     @Test func anObjectThatRefusesIsNamed() throws {

@@ -74,6 +74,23 @@ private final class ChatServer: ModelTransport {
         )
     }
 
+    /// Runs `body` while a request for the page in front of the latest one waits at the server.
+    ///
+    /// - Returns: the list that the request shows in the end.
+    private func earlierPage(
+        of server: ChatServer,
+        _ models: Models,
+        during body: () async throws -> Void
+    ) async throws -> [Int]? {
+        _ = try await models.fetch(Chat())
+        server.hold()
+        async let earlier = models.fetchPrevious(of: Chat())
+        await server.gate.reached()
+        try await body()
+        server.gate.open()
+        return ids(try await earlier)
+    }
+
     private func ids(_ list: ListSnapshot<Chat>?) -> [Int]? { list?.elements.map(\.id) }
 
     @Test func earlierPagesComeInFrontAlsoInTheNextLaunch() async throws {
@@ -115,14 +132,11 @@ private final class ChatServer: ModelTransport {
     @Test func aPageInFrontOfAListThatBeganAgainIsAskedForAgain() async throws {
         let (server, directory) = (ChatServer(Array(1...10)), try TemporaryDirectory())
         let models = try await open(server, in: directory)
-        _ = try await models.fetch(Chat())
-        server.hold()
-        async let earlier = models.fetchPrevious(of: Chat())
-        await server.gate.reached()
-        server.messages += Array(11...20)
-        _ = try await models.fetch(Chat(), .reload)
-        server.gate.open()
-        #expect(ids(try await earlier) == Array(15...20))
+        let earlier = try await earlierPage(of: server, models) {
+            server.messages += Array(11...20)
+            _ = try await models.fetch(Chat(), .reload)
+        }
+        #expect(earlier == Array(15...20))
         #expect(server.requests == ["latest", "before 8", "latest", "before 18"])
         try await models.close()
     }
@@ -130,16 +144,13 @@ private final class ChatServer: ModelTransport {
     @Test func aPageInFrontHasNoElementThatWasRemovedSince() async throws {
         let (server, directory) = (ChatServer(Array(1...10)), try TemporaryDirectory())
         let models = try await open(server, in: directory)
-        _ = try await models.fetch(Chat())
-        server.hold()
-        async let earlier = models.fetchPrevious(of: Chat())
-        await server.gate.reached()
-        try await models.change {
-            $0.remove(id: 6, from: Chat())
-        } sending: {
+        let earlier = try await earlierPage(of: server, models) {
+            try await models.change {
+                $0.remove(id: 6, from: Chat())
+            } sending: {
+            }
         }
-        server.gate.open()
-        #expect(ids(try await earlier) == [5, 7, 8, 9, 10])
+        #expect(earlier == [5, 7, 8, 9, 10])
         try await models.close()
     }
 

@@ -38,7 +38,7 @@ struct HostileInputTests {
         #expect(code(binary([[0xA1, 0x00]])) == .corrupted, "array in itself")
         #expect(code(binary([[0xA1, 0x01], [0xA1, 0x00]])) == .corrupted, "cycle of two")
         #expect(code(binary([[0xA1, 0x07]])) == .corrupted, "reference beyond the end")
-        #expect(code(binary([[0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]])) == .corrupted, "date that is no number")
+        #expect(code(binary([[0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]])) == .corrupted, "date that is not a number")
         #expect(code(binary([[0x61, 0xD8, 0x00]])) == .corrupted, "half of a pair")
         #expect(code(binary([number(0x15, 0, count: 32)])) == .corrupted, "integer of 32 bytes")
         #expect(code(binary([number(0x14, 1, count: 16)])) == .corrupted, "integer of 128 bits")
@@ -46,7 +46,7 @@ struct HostileInputTests {
             code(binary([[0x4F, 0x13, 0x7F, 255, 255, 255, 255, 255, 255, 255]])) == .corrupted,
             "data too long"
         )
-        #expect(code(binary([[0xD1, 0x01, 0x01], [0x09]])) == .corrupted, "key that is no string")
+        #expect(code(binary([[0xD1, 0x01, 0x01], [0x09]])) == .corrupted, "key that is not a string")
         var levels: [[UInt8]] = []
         for level in 1...26 as ClosedRange<UInt8> { levels.append([0xA2, level, level]) }
         levels.append([0x09])

@@ -223,7 +223,7 @@ struct ClusterBatchTests {
         }
         #expect(count == ClusterBatch.mostRedirects + 1 && counts.moved == count)
         guard case .error(let error) = try result.get()[0] else {
-            Issue.record("\(result) is no refusal")
+            Issue.record("\(result) is not a refusal")
             return
         }
         #expect(error.code == "MOVED")
@@ -257,7 +257,7 @@ struct ClusterBatchTests {
         }
         #expect(asked == [Answers.node(1)])
         guard case .error = try result.get()[0] else {
-            Issue.record("\(result) is no refusal")
+            Issue.record("\(result) is not a refusal")
             return
         }
     }
@@ -307,7 +307,7 @@ struct ClusterBatchTests {
             .success([.integer(1)])
         }
         guard case .error(let error) = try result.get()[0] else {
-            Issue.record("\(result) is no refusal")
+            Issue.record("\(result) is not a refusal")
             return
         }
         #expect(error.code == "CLUSTERDOWN")

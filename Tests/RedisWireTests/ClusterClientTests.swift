@@ -32,7 +32,7 @@ struct ClusterClientTests {
         #expect(mixed[0].text == "key 0")
         for (value, code) in zip(mixed.dropFirst(), ["CROSSSLOT", "WRONGTYPE"]) {
             guard case .error(let error) = value else {
-                Issue.record("\(value) is no refusal")
+                Issue.record("\(value) is not a refusal")
                 continue
             }
             #expect(error.code == code)

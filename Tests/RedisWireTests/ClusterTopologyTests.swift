@@ -80,7 +80,7 @@ struct ClusterTopologyTests {
     }
 
     @Test(
-        "Addresses that cannot be one are no node's",
+        "Addresses that cannot be one are not a node's",
         arguments: [
             Answers.address(Answers.text("a b")), Answers.address(Answers.text("a\r\n")),
             Answers.address(.integer(3)),

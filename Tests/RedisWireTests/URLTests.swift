@@ -69,7 +69,7 @@ struct URLTests {
             ("redis+sentinel://h/m/x", "database"), ("redis://h?sentinel_password=geheim", "unknown parameter"),
             ("redis+sentinel://h/m?sentinel_user=geheim", "sentinel_password"),
             ("redis+sentinel://h/m?sentinel_password=", "not empty"),
-            // A part of the password is no name of something else.
+            // A part of the password is not a name of something else.
             ("redis://u:1/geheim@h", "%40"), ("redis://u:1?geheim=1@h", "%40"), ("redis://u:p@1?geheim=1@h", "%40"),
             ("rediss://u:p@1:2/geheim@h", "%40"), ("unix://u:1?geheim=1@/p", "%40"),
             ("rediss+unix:/p", "scheme"), ("redis+magic://h", "scheme"), ("redis://h?client_name=a%20b", "ASCII"),

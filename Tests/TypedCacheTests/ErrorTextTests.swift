@@ -189,7 +189,7 @@ import Testing
         #expect(error.code == .decodingFailed)
         #expect(
             error.message.hasPrefix(
-                "it cannot be decoded as NamedYear: an integer, where String is asked for, at year"
+                "it cannot be decoded as NamedYear: an integer, where String is expected, at year"
             ),
             "\(error)"
         )

@@ -45,7 +45,7 @@ struct Atlas {
 
     private func showCities() throws {
         while let line = readLine() {
-            guard let id = Int(line) else { throw AtlasError(description: "'\(line)' is no whole number.") }
+            guard let id = Int(line) else { throw AtlasError(description: "'\(line)' is not a whole number.") }
             try show(id)
         }
     }

@@ -71,7 +71,7 @@ struct Request {
 
     private static func number(_ text: String, atLeast least: Int) throws(UsageError) -> Int {
         guard let number = Int(text), number >= least else {
-            throw UsageError(description: "'\(text)' is no whole number of \(least) or more.")
+            throw UsageError(description: "'\(text)' is not a whole number of \(least) or more.")
         }
         return number
     }

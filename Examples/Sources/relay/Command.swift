@@ -6,6 +6,6 @@ enum Command: Codable, Sendable {
     case parade
     /// An end in the middle of an answer.
     case die
-    /// Bytes that are no message.
+    /// Bytes that are not a message.
     case babble
 }

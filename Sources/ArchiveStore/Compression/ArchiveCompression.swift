@@ -16,8 +16,8 @@ package enum ArchiveCompression: Sendable, Hashable {
         }
     }
 
-    /// The parts of an archive that are deflated, and those that are stored; none for a small one, which is not divided
-    /// (and for which no array is allocated).
+    /// The deflated and the stored parts of an archive; none for a small one, which is not divided (and for which no
+    /// array is allocated).
     func runs(of archive: UnsafeRawBufferPointer) -> [CompressionProbe.Run] {
         guard archive.count > DeflateSettings.largestSmallInput else { return [] }
         return self == .automatic

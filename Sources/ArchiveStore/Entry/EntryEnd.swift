@@ -36,8 +36,8 @@ package enum EntryEnd {
         return moved
     }
 
-    /// By which bits the CRC-32 of any bytes differs when their end is another one: a CRC is linear, so the equal bytes
-    /// in front, whatever they are, change nothing in the difference.
+    /// By which bits the CRC-32 of any bytes differs when their end is another one: a CRC is linear, so the equal
+    /// bytes in front do not change the difference.
     private static func change(from former: ArraySlice<UInt8>, to new: ArraySlice<UInt8>) -> UInt32 {
         let difference = zip(former, new).map { $0 ^ $1 }
         let zeros = [UInt8](repeating: 0, count: difference.count)

@@ -1,6 +1,6 @@
 /// Why the bytes of a file are not an entry that can be used.
 package enum EntryFault: Error {
-    /// The bytes are not those that were saved.
+    /// The bytes have changed since the save.
     case damaged(String)
     /// A whole entry of a version that came after this one.
     case unsupportedVersion(Int)

@@ -11,7 +11,7 @@ struct EntryName: Hashable {
     static let shardCount = 256
     /// The length of ``write(to:)``.
     static let byteCount = 16
-    /// A file with a larger slot is no entry.
+    /// A file with a larger slot is not an entry.
     static let largestSlot = 0xFFFF
 
     let high: UInt64

@@ -103,10 +103,10 @@ private struct ChangedFolders {
         }
     }
 
-    /// By number; `nil` for those that were waited for.
+    /// By number; `nil` once it was waited for.
     private var changed: [Changed?] = []
     private var waits: [Int: Result<Void, StoreError>] = [:]
-    /// The numbers of those that are not waited for yet.
+    /// The numbers that are not waited for yet.
     private var numbers: [ObjectIdentifier: Int] = [:]
 
     /// Takes in a directory of entries before its names are changed.

@@ -2,7 +2,7 @@ extension FileStore {
     /// Saves an archive that is compressed already: ``save(_:forKey:attributes:if:)`` without the compression.
     ///
     /// - Parameters:
-    ///   - stream: a zlib stream. It is not checked: if it is no zlib stream, a fetch of the archive finds that out.
+    ///   - stream: a zlib stream. It is not checked: if it is not a zlib stream, a fetch of the archive finds that out.
     ///   - archiveByteCount: the archive's length.
     /// - Throws: as that does.
     @discardableResult

@@ -13,17 +13,17 @@ struct SlotReader {
 
     /// The content of the file `fileName`.
     ///
-    /// A link, a pipe or anything else that is no regular file is a damaged entry; it is neither followed nor read.
+    /// A link, a pipe or anything else that is not a regular file is a damaged entry; it is neither followed nor read.
     func content(_ fileName: String, _ extent: SlotContent.Extent) throws(StoreError) -> SlotContent {
         do {
             let file = try directory.file(fileName)
             let status = try file.status()
-            guard status.isRegular else { return .fault(.damaged("it is no regular file")) }
+            guard status.isRegular else { return .fault(.damaged("it is not a regular file")) }
             return try content(of: file, status, extent)
         } catch {
             if error.isMissing { return .absent }
             if error.isSymbolicLink { return .fault(.damaged("it is a symbolic link")) }
-            if error.isNotRegular { return .fault(.damaged("it is no regular file")) }
+            if error.isNotRegular { return .fault(.damaged("it is not a regular file")) }
             throw StoreError(error, path: path + "/" + fileName, action: "reading an entry")
         }
     }

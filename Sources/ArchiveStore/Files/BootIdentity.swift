@@ -1,7 +1,7 @@
 import Foundation
 
-/// Tells one start of the system, with one volume in it, from all others: what a process wrote without waiting for the
-/// device may be missing after a restart, and never within one.
+/// Tells one start of the system, with one volume in it, from all others: bytes that a process wrote without waiting
+/// for the device may be missing after a restart, and never within one.
 enum BootIdentity {
     /// The identity for files on the volume of a directory; 0 where the system does not tell, which equals no other.
     static func current(for root: Directory) -> UInt64 {

@@ -9,7 +9,7 @@ final class Directory: Sendable {
     let identity: FileIdentity
     private let reservation: DescriptorReservation?
     /// The owner that new files and directories get: the directory's, where the process is root's and the directory
-    /// another user's, who would be locked out otherwise.
+    /// another user's, because that user would be locked out otherwise.
     private let newOwner: FileOwner?
     /// How many names were changed through this.
     private let changeCount = Atomic<Int>(0)
@@ -107,7 +107,7 @@ final class Directory: Sendable {
         }
     }
 
-    /// The first bytes of the file `name`; `nil` if it is no regular file.
+    /// The first bytes of the file `name`; `nil` if it is not a regular file.
     func regularFile(_ name: String, _ byteCount: Int) throws(SystemError) -> [UInt8]? {
         let file = try file(name)
         return try file.status().isRegular ? file.read(byteCount, at: 0) : nil
@@ -206,7 +206,7 @@ final class Directory: Sendable {
     ///
     /// A file is never removed so: the name may be the file of another process by now.
     ///
-    /// - Returns: `false` if the name is no directory's.
+    /// - Returns: `false` if the name is not a directory's.
     @discardableResult
     func clearDirectory(_ name: String) throws(SystemError) -> Bool {
         do throws(SystemError) {
@@ -295,7 +295,7 @@ final class Directory: Sendable {
 
     /// Makes the directory `path`, and those above it that are missing, `0700`.
     ///
-    /// - Parameter synchronized: Whether to wait until those that were made are on the device.
+    /// - Parameter synchronized: Whether to wait until the new directories are on the device.
     static func make(path: String, synchronized: Bool, layer: FileLayer) throws(SystemError) {
         do {
             _ = try layer.call(.makeDirectory(in: nil), path) { mkdir(path, 0o700) }

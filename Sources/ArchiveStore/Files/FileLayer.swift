@@ -17,7 +17,7 @@ struct FileLayer: Sendable {
         let operation: Operation
         /// The name in its directory, or the path, of the file or directory that the call is about.
         let name: String
-        /// The other name, for those that give one.
+        /// The other name, for calls with two names.
         let newName: String?
         /// The call with its operands.
         let system: SystemCall

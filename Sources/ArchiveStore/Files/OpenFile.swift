@@ -216,7 +216,8 @@ struct OpenFile: ~Copyable {
         _ = try layer.call(.lock(descriptor, flags: flags), name) { flock(descriptor, flags) }
     }
 
-    /// Whether another open file has the lock to itself. Takes the lock for a moment, together with others who only look.
+    /// Whether another open file has the lock to itself. Takes the lock for a moment, shared with other callers that
+    /// only look.
     func isLockedByOthers() throws(SystemError) -> Bool {
         do throws(SystemError) {
             let flags = LOCK_SH | LOCK_NB

@@ -28,8 +28,7 @@ package enum ProfileFile {
         }
     }
 
-    /// Replaces the file's bytes by those that `body` makes of them, while no other process does so. Blocks on disk
-    /// I/O.
+    /// Replaces the file's bytes by the result of `body`, while no other process does so. Blocks on disk I/O.
     ///
     /// - Parameter body: is given the bytes, at most one more than `byteCount`, or `nil` if there is no file; returns
     ///   `nil` to leave it as it is.

@@ -52,7 +52,7 @@ package final class PublishedFile: Sendable {
                 do throws(StoreError) {
                     return try drafts.publish(drafts.write(bytes).name)
                 } catch {
-                    // Somebody has deleted the folder, which is made again.
+                    // The folder was deleted; make it again.
                     guard error.errorNumber == ENOENT else { throw error }
                     session = nil
                 }

@@ -1,10 +1,10 @@
-/// All files in a store's directory, whoever has put them there.
+/// All files in a store's directory, also files of other programs.
 package enum StoreFiles {
-    /// How deep directories are looked into: a store's own are three deep, and each one on the way is open.
+    /// The depth of the walk: a store's own directories are three deep, and each directory on the way is open.
     private static let mostDepth = 16
 
-    /// The bytes of all regular files in the directory at `path` and in those below it. Follows no link; what cannot be looked at,
-    /// or is removed in the meantime, counts as empty. Blocks on disk I/O.
+    /// The bytes of all regular files in the directory at `path` and below. Follows no links; a file that cannot be
+    /// read, or that is removed in the meantime, counts as empty. Blocks on disk I/O.
     ///
     /// - Complexity: O(*n*) in the number of files.
     package static func byteCount(inDirectory path: String) -> Int {

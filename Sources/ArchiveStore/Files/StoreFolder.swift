@@ -16,7 +16,7 @@ final class StoreFolder: Sendable {
     /// A directory without a marker is a store's of this kind if it holds nothing but such a store's files. Without any
     /// that may have entries it counts as missing.
     ///
-    /// - Throws: `.invalidDirectory` if it is no store's of this kind, and not empty either; `.unsupportedVersion` if
+    /// - Throws: `.invalidDirectory` if it is not a store's of this kind, and not empty either; `.unsupportedVersion` if
     ///   it is one of a later version; `.io`, with `ENOENT` if it is missing and `create` is false. Nothing in it was
     ///   touched then.
     init(

@@ -20,7 +20,7 @@ enum StoreMarker {
 
     static func bytes(_ kind: StoreKind) -> [UInt8] { kind.prefix + Array("\(kind.version)\n".utf8) }
 
-    /// The kind and version in `bytes`; `nil` if they are no marker.
+    /// The kind and version in `bytes`; `nil` if they are not a marker.
     static func parse(_ bytes: [UInt8]) -> (kind: StoreKind, version: Int)? {
         for kind in StoreKind.allCases where bytes.starts(with: kind.prefix) {
             let digits = bytes[kind.prefix.count...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -72,7 +72,7 @@ package enum StoreKind: String, CaseIterable, Sendable {
         if case .failure(let error) = marker(path) { !error.isMissing } else { true }
     }
 
-    /// The bytes of the marker; `nil` if it is no regular file.
+    /// The bytes of the marker; `nil` if it is not a regular file.
     private static func marker(_ path: String) -> Result<[UInt8]?, SystemError> {
         Result { () throws(SystemError) in
             try Directory(path: path, layer: FileLayer()).regularFile(

@@ -15,7 +15,7 @@ struct SystemError: Error {
 
     // MARK: Meanings
     //
-    // The numbers that a call may fail with where that is no failure for its caller, each set once:
+    // The numbers that a call may fail with where that is not a failure for its caller, each set once:
     //
     //     open, stat, rename, unlink   isMissing, isPathMissing, isForbidden, isSymbolicLink, isNotRegular, isDirectory
     //     open with O_CREAT, mkdir     isNameTaken
@@ -29,7 +29,7 @@ struct SystemError: Error {
     /// Nothing has the name.
     var isMissing: Bool { number == ENOENT }
 
-    /// Nothing has the name, or a part of the path that leads to it is no directory.
+    /// Nothing has the name, or a part of the path that leads to it is not a directory.
     var isPathMissing: Bool { number == ENOENT || number == ENOTDIR }
 
     /// Something has the name already.
@@ -50,7 +50,7 @@ struct SystemError: Error {
     /// The directory has content.
     var isNotEmpty: Bool { number == ENOTEMPTY || number == EEXIST }
 
-    /// Something that is no file has the name of one, and was put there by hand.
+    /// Something that is not a file has the name of one, and was put there by hand.
     var isObstacle: Bool { isSymbolicLink || [EISDIR, ENXIO, ENOTEMPTY].contains(number) }
 
     /// Something else than a directory has the name.

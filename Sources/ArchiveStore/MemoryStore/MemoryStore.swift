@@ -70,7 +70,7 @@ package final class MemoryStore: ArchiveStore {
         try save(archive, forKey: key, attributes: attributes, cost: archive.count, if: condition)
     }
 
-    /// Saves an archive that counts for another number of bytes than it has: for those that its user's value takes.
+    /// Saves an archive that counts as many bytes as its user's value takes, not as many as it has.
     ///
     /// - Parameter cost: zero or more.
     /// - Throws: as for every save; `.tooLarge` if the cost is above the limit, or the limit is no entries.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The log of a packed store, in one opened directory: its parts, each built from those that it needs.
+/// The log of a packed store, in one opened directory: its parts, each built from the parts that it needs.
 ///
 ///     OpenedLog      LogTail, RecordReader, GroupCommit      reading, and waiting for the device
 ///     LogLock        LogState: SegmentLog, LogFollower,      the state of a change, under the writer's lock
@@ -222,11 +222,11 @@ final class PackedLog: Sendable {
         return keptUpSegment.exchange(number, ordering: .relaxed) != number
     }
 
-    /// Writes the index before the log is closed. Waits for no other process, which may be stopped: what cannot have the lock at
-    /// once is not written.
+    /// Writes the index before the log is closed. Does not wait for another process, which may be stopped: if that
+    /// has the lock, no index is written.
     func finish() { snapshots.writeBeforeClosing() }
 
-    /// Evicts what is above limits that were larger before.
+    /// Evicts the entries above limits that were larger before.
     func keepLimits() {
         bestEffort("a save evicts them, or reports the error") { () throws(StoreError) in try space.keepLimits() }
     }

@@ -42,8 +42,9 @@ extension PackedStore {
         return max(1, count)
     }
 
-    /// Waits until upkeep has looked for the log's first dictionary, if that is due: a program that saves many entries
-    /// goes on to save most of them with it, while it would save thousands before one that nobody waits for.
+    /// Waits until upkeep has looked for the log's first dictionary, if that is due: a program that saves many
+    /// entries goes on to save most of them with it, while it would save thousands before an entry that no caller
+    /// waits for.
     private func awaitFirstDictionary(of log: PackedLog) {
         guard log.dictionaries.isDue else { return }
         keepUp(log)

@@ -39,7 +39,7 @@ extension PackedStore {
         }
     }
 
-    /// Of the log as this process knows it: without what others have appended since it last looked.
+    /// Of the log as this process knows it, without records that other processes have appended since its last look.
     package var knownSize: KnownSize? { current?.knownSize }
 
     /// The bytes of each segment, in their order. Blocks on disk I/O, and takes the memory of one part of the index.

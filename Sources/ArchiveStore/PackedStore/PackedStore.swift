@@ -21,8 +21,8 @@ import Synchronization
 /// If the directory is removed, or another one put in its place, fetches find nothing, or the entries that are there
 /// now, after 10 ms at the latest, and the next save makes the directory again.
 ///
-/// Where a process has many stores open, those that were not used lately give their descriptors back until their next
-/// call, see ``DescriptorPool``.
+/// If a process has many stores open, idle stores close their descriptors until their next call, see
+/// ``DescriptorPool``.
 package final class PackedStore: ArchiveStore {
     package let settings: StoreSettings
     /// The absolute path of the store's directory.

@@ -28,8 +28,8 @@ void small_dictionary_free(small_dictionary *dictionary);
 size_t small_deflate(
     const small_dictionary *dictionary, const void *bytes, size_t count, int depth, void *output, size_t room);
 
-/// What ``deflate_whole`` needs besides input and output: indexes of strings, and a block's literals and matches, 160 KiB in
-/// all. It may be used for one input after another.
+/// The memory of ``deflate_whole`` besides input and output: indexes of strings, and a block's literals and matches,
+/// 160 KiB in all. It may be used for one input after another.
 typedef struct deflater deflater;
 
 /// Returns `NULL` if there is no memory.

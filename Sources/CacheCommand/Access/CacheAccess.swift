@@ -235,7 +235,7 @@ protocol CacheBackend: Sendable {
     /// touches no cache.
     func checkingSink(for content: RecordContent) -> any RecordSink
 
-    /// What processes publish of a cache that they have open, and why some of it cannot be read.
+    /// The figures that processes publish of a cache that they have open, and why some cannot be read.
     func published(_ selection: CacheSelection) throws -> (caches: [PublishedCache], faults: [CacheError])
 
     /// The names of the caches at a location, in order.

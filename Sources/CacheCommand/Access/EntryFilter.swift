@@ -1,7 +1,7 @@
 import ArchiveStore
 import Foundation
 
-/// The entries of a cache that a command is about: those that agree with all that is given.
+/// The entries that a command selects: they match all of its options.
 struct EntryFilter: Sendable {
     /// The beginning of the key, byte by byte.
     var prefix: String?

@@ -134,7 +134,7 @@ struct EntryFinding: Error {
     let reason: String
     /// Whether no program can ever read the entry; otherwise only this program cannot, or not now.
     let isDamaged: Bool
-    /// The entry, if its bytes are those that were saved.
+    /// The entry, if its bytes are unchanged since the save.
     var entry: EntryInformation?
 
     init(_ error: CacheError, key: String? = nil, entry: EntryInformation? = nil) {

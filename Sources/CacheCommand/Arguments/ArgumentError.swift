@@ -30,7 +30,7 @@ struct ArgumentError: Error, Sendable, Equatable {
         case tooManyOperands(option: String, placeholder: String, alternative: String? = nil)
         /// The results of two operands would be written to one file.
         case repeatedTarget(String)
-        /// An argument's bytes are no text, counted from 1.
+        /// An argument's bytes are not text, counted from 1.
         case notUTF8(position: Int)
     }
 
@@ -96,7 +96,7 @@ struct ArgumentErrorMessage: CustomStringConvertible {
         case .tooManyOperands(_, _, let alternative?):
             "for several see \(alternative)"
         case .localOnly(let word) where word == PlaceOptions.variable:
-            "give --root or --app, or unset it"
+            "use --root or --app, or unset it"
         case .unusableServer: "write redis://user:password@host:6379/?prefix=NAME"
         case .localOnly: "\(Command.namesOfSharing) take it"
         case .notUTF8: "keys and paths are text"

@@ -19,7 +19,7 @@ enum Command {
     /// Those that help, manual and completions list.
     static var listedSubcommands: [any Subcommand.Type] { subcommands.filter { !$0.isHidden } }
 
-    /// The names of those that work on servers, too, in words.
+    /// The names of the subcommands that also work on servers, in words.
     static var namesOfSharing: String {
         let names = listedSubcommands.filter { type in
             DeclaredArguments(of: type.init()).options.contains { $0.declaration.name == "shared" }

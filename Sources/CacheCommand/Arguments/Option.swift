@@ -155,7 +155,7 @@ struct OptionDeclaration: Sendable, Equatable {
     static let rawKeys = OptionDeclaration(
         name: "null",
         letter: "0",
-        help: "With - for KEY: keys on standard input are as they are, with a NUL behind each"
+        help: "With - for KEY: keys on standard input are as they are, followed by a NUL each"
     )
 }
 

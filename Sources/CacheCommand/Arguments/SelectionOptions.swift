@@ -10,7 +10,7 @@ struct SelectionOptions: OptionGroup {
     @Option(
         "match",
         value: "GLOB",
-        help: "Only entries whose keys are of this pattern, with *, ? and [a-z] as in shells",
+        help: "Only entries whose keys match this pattern, with *, ? and [a-z] as in shells",
         parse: { text throws(InvalidValue) in try GlobPattern(parsing: text) }
     )
     var pattern: GlobPattern?

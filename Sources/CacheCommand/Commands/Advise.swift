@@ -2,7 +2,7 @@ import Foundation
 import KeyedArchive
 import TypedCache
 
-/// `advise`: tells what another size of memory would bring.
+/// `advise`: estimates the hits of other sizes of memory.
 struct Advise: Subcommand {
     static let name = "advise"
     static let summary = "Show how many fetches a larger or smaller memory would answer"
@@ -118,7 +118,7 @@ struct SizeAdviceText {
         return sentences
     }
 
-    /// The sentences that tell what to change; none where memory has about the right size.
+    /// The sentences with the advice; empty if memory has about the right size.
     var findings: [String] {
         guard let limit = profile.byteLimit, limit > 0, let knee = advice.knee, let present = advice.present else {
             return []

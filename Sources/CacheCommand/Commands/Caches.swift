@@ -7,9 +7,9 @@ struct Caches: Subcommand {
     static let name = "caches"
     static let summary = "List the caches of an app, or of all apps"
     static let discussion: String? =
-        "Shows each cache's layout, its number of entries, its size on disk and when it last changed. With --check, "
-        + "the head of every entry is read, and expired and damaged entries are counted apart from the others. A "
-        + "cache that cannot be opened is reported, and the exit code is then 1."
+        "Shows each cache's layout, its number of entries, its size on disk and its last change. With "
+        + "--check, reads the head of every entry, and counts expired and damaged entries apart. Reports a "
+        + "cache that cannot be opened; the exit code is then 1."
     static let examples = [
         CommandExample(
             arguments: ["caches", "--all"],
@@ -60,7 +60,7 @@ struct Caches: Subcommand {
 
     /// The sentence where there is no cache.
     static func nothing(inAllApps isAll: Bool) -> String {
-        "there are no caches; say where they are with --root" + (isAll ? "" : " or --app, or give --all")
+        "there are no caches; name their directory with --root" + (isAll ? "" : " or --app, or use --all")
     }
 }
 
@@ -86,7 +86,7 @@ struct CacheRow {
 
     private var layoutName: String { overview.layout == .files ? "files" : "packed" }
 
-    /// As `stats` counts them, where they were read: without those that are counted as expired or damaged.
+    /// As `stats` counts them if they were read: without expired and damaged entries, which are counted apart.
     private var entryCount: Int { statistics?.entryCount ?? overview.entryCount }
 
     private var cells: [String] {

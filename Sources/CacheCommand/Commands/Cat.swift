@@ -7,10 +7,10 @@ struct Cat: Subcommand {
     static let name = "cat"
     static let summary = "Print the records of a cache, a line of JSON each, as warm reads them"
     static let discussion: String? =
-        "The way back from warm: warm - with the same key field gives a cache of equal records, but dates and data in them "
-        + "come back as strings, unless --fields of warm declares them. Dates and tags of the "
-        + "entries are not among them; export has those. Entries that cannot be read are reported and left out; the "
-        + "exit code is then 1. Ctrl-C stops behind a whole line."
+        "The reverse of warm: warm - with the same key field makes a cache of equal records, but dates and "
+        + "data in them come back as strings, unless --fields of warm declares them. Leaves out the dates and "
+        + "tags of entries, which export has. Reports entries that cannot be read, and leaves them out; the "
+        + "exit code is then 1. Ctrl-C stops after a whole line."
     static let examples = [
         CommandExample(
             arguments: ["cat", "--cache", "cities", "--prefix", "29"],
@@ -27,7 +27,7 @@ struct Cat: Subcommand {
     @Option(
         "key",
         value: "FIELD",
-        help: "Write the key as this field of each record, in the first place, instead of one that it has",
+        help: "Write the key as the first field of each record, in place of a field of this name",
         parse: ArgumentText.nonEmpty("the name of a field")
     )
     var keyField: String?

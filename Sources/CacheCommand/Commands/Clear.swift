@@ -5,8 +5,8 @@ struct Clear: Subcommand {
     static let name = "clear"
     static let summary = "Remove all entries of a cache"
     static let discussion: String? =
-        "Asks first; where nobody can be asked it needs --yes. A server's entries are counted for --json alone, since all "
-        + "its keys are looked through for that."
+        "Asks first; in a script, use --yes. Counts a server's entries only for --json, because that reads "
+        + "all keys of the server."
     static let examples = [
         CommandExample(
             arguments: ["clear", "--cache", "cities", "--yes"],

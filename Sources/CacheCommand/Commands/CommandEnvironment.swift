@@ -42,7 +42,7 @@ struct CommandEnvironment {
     }
 
     /// Keeps the numbers of standard input, output and error from files that are opened later, if the process was
-    /// started without them: what is printed would go into one of a cache's files.
+    /// started without them: the output would go into one of a cache's files.
     private static func occupyClosedDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
             // The lowest free number. Reading and writing fail with EBADF, as they did before.

@@ -49,7 +49,7 @@ enum CommandFailure: Error, Sendable {
     case nothingToImport(path: String)
     /// An export's index cannot be read.
     case unreadableIndex(path: String, ExportIndex.Fault)
-    /// An entry's bytes are not those that were saved, or cannot be read.
+    /// An entry's bytes have changed since the save, or cannot be read.
     case unreadableEntry(key: String, CacheError)
     /// An entry is whole, and no keyed archive.
     case unsoundEntry(key: String, ArchiveError)
@@ -113,7 +113,7 @@ struct CommandFailureMessage: CustomStringConvertible {
                     ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
                     : "see typed-cache list")
         case .unconfirmed(let command):
-            "\(command) asks first, and standard input is no terminal; give --yes to \(command) without asking"
+            "\(command) asks first, and standard input is not a terminal; use --yes to \(command) without asking"
         case .noCache(let missing):
             missing.description
         case .unusableName(let cache, let rule):
@@ -130,7 +130,7 @@ struct CommandFailureMessage: CustomStringConvertible {
         case .notOnServers:
             "this is for caches on this machine alone"
         case .unusableType(let name):
-            "records cannot be saved as \(quoted(name)); give a type of the app's own"
+            "records cannot be saved as \(quoted(name)); use a type of the app"
         case .unreadableDocument(let path, let fault):
             "\(document(path)) cannot be read: \(fault.phrase)"
         case .inconvertible(let path, let fault):
@@ -142,15 +142,15 @@ struct CommandFailureMessage: CustomStringConvertible {
         case .irregular(let path):
             "\(EscapedText(path)) is not a regular file and was not replaced; use -o PATH"
         case .entryFile(let path):
-            "\(EscapedText(path)) is an entry of a cache, and stays as it is; give -o PATH"
+            "\(EscapedText(path)) is an entry of a cache, and was not replaced; use -o PATH"
         case .otherLayout(let cache, let layout):
             "the cache \(quoted(cache.name)) has the layout \(layout.rawValue); leave --layout out, or export and import it"
         case .exportUnderWay(let path):
-            "another export writes into \(EscapedText(path)); wait for its end, or give another directory"
+            "another export writes into \(EscapedText(path)); wait for its end, or use another directory"
         case .notEmpty(let path):
-            "\(EscapedText(path)) is not empty; give another directory, or --force to replace an export there"
+            "\(EscapedText(path)) is not empty; use another directory, or --force to replace an export there"
         case .foreignIndex(let path):
-            "\(EscapedText(path)) was not written by export and stays; give another directory"
+            "\(EscapedText(path)) was not written by export and was not replaced; use another directory"
         case .nothingToImport(let path):
             "there is nothing to import in \(EscapedText(path)): no \(ExportIndex.fileName), no .plist and no .archive"
         case .unreadableIndex(let path, let fault):
@@ -161,7 +161,7 @@ struct CommandFailureMessage: CustomStringConvertible {
         case .unreadableEntry(let key, let error):
             "\(entry(key)) cannot be read: " + ServerAdvice.sentence(error.message, error)
         case .unsoundEntry(let key, let error):
-            "\(entry(key)) is no sound archive: \(EscapedText("\(error)", limit: 1_000)); "
+            "\(entry(key)) is not a sound archive: \(EscapedText("\(error)", limit: 1_000)); "
                 + "typed-cache verify --repair removes such entries"
         case .entangled(let key, let cache):
             "\(entry(key)) refers to itself, or to the same parts too often, which JSON cannot show; "
@@ -169,13 +169,13 @@ struct CommandFailureMessage: CustomStringConvertible {
                     ? "get --raw gives its archive"
                     : "see its objects with: typed-cache dump \(cache.commandText) -- \(ShellText(key))")
         case .noProfile(let cache):
-            "the cache \(quoted(cache.name)) has no profile of its uses; have the program open it "
-                + "with MemorySettings(profilesUse: true); the profile is there a minute later, or once it closes the cache"
+            "the cache \(quoted(cache.name)) has no profile of its uses; open it in the "
+                + "program with MemorySettings(profilesUse: true); the profile appears after a minute, or when that closes it"
         case .fewUses(let count, let needed):
-            "the profile has \(CountText(count, "fetch", plural: "fetches")) so far, too few to tell; "
-                + "ask again after \(CountText(needed))"
+            "the profile has \(CountText(count, "fetch", plural: "fetches")) so far, too few for advice; "
+                + "try again after \(CountText(needed))"
         case .noPropertyList(let key, let fault):
-            "\(entry(key)) is no property list: \(EscapedText(fault.message, limit: 1_000)); get it as JSON"
+            "\(entry(key)) is not a property list: \(EscapedText(fault.message, limit: 1_000)); get it as JSON"
         }
     }
 
@@ -236,7 +236,7 @@ struct MissingCache: Sendable, CustomStringConvertible {
         if lacksDirectory, case .app = selection.location, !apps.isEmpty {
             return "there are the apps \(Self.list(apps))"
         }
-        if case .standard = selection.location { return "say where it is with --root or --app" }
+        if case .standard = selection.location { return "name its directory with --root, or its app with --app" }
         return lacksDirectory ? "there is no such directory" : "there are no caches"
     }
 

@@ -28,7 +28,7 @@ package struct CommandLineTool {
 
     /// The process's arguments, the command's own name left out.
     ///
-    /// `CommandLine.arguments` repairs bytes that are no UTF-8: they would name another key or file than the one meant.
+    /// `CommandLine.arguments` repairs bytes that are not UTF-8: they would name another key or file than the one meant.
     private static func processArguments() throws(ArgumentError) -> [String] {
         var arguments: [String] = []
         for position in 0..<Int(CommandLine.argc) {

@@ -1,12 +1,12 @@
 /// `compact`: gives back the space of removed entries.
 struct Compact: Subcommand {
     static let name = "compact"
-    static let summary = "Give back the space of removed and expired entries"
+    static let summary = "Free the space of removed and expired entries"
     static let discussion: String? =
-        "Removes entries that have expired, then gives back the bytes of entries that were removed or saved "
-        + "over, where the store keeps such. No entry that is in use goes: see trim for that."
+        "Removes expired entries, and frees the bytes of entries that were removed or replaced. Evicts "
+        + "nothing: see trim for that."
     static let examples = [
-        CommandExample(arguments: ["compact", "--cache", "cities"], meaning: "Make the cache's files small")
+        CommandExample(arguments: ["compact", "--cache", "cities"], meaning: "Make the cache's files smaller")
     ]
 
     let cache = CacheOptions()

@@ -1,11 +1,11 @@
-/// `completions`: prints what a shell needs to complete the command's words.
+/// `completions`: prints the script by which a shell completes the command's words.
 struct Completions: Subcommand {
     static let name = "completions"
     static let summary = "Print the completions for a shell"
     static let discussion: String? =
-        "The shell then completes subcommands, options and their words, names of caches and apps, and keys. It asks "
-        + "the command itself, so that the completions fit the command that is installed. Of keys, up to 200 are "
-        + "shown that are found within a quarter of a second. bash must be of version 4.4 or later."
+        "The shell then completes subcommands, options and their words, names of caches and apps, and keys. "
+        + "It calls the installed command for them, so they always fit. Shows up to 200 keys that are found "
+        + "within a quarter of a second. bash must be of version 4.4 or later."
     static let examples = [
         CommandExample(
             arguments: ["completions", "bash"],

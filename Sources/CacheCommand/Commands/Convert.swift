@@ -6,14 +6,14 @@ struct Convert: Subcommand {
     static let name = "convert"
     static let summary = "Convert property lists, archives and JSON to another form"
     static let discussion: String? =
-        "The content of a FILE tells its form: JSON, a property list that is binary, XML, OpenStep's text, .strings "
-        + "or GNUstep's text, or the file of a cache's entry. Each is replaced by its converted self, unless an option says otherwise; "
-        + "an entry's file is read, and never replaced; - reads standard input and "
-        + "writes to standard output. A file is written whole or not at all; a device or pipe that -o names is written "
-        + "to, and stays. The exit code is 1 if a file cannot be converted, say because it holds a value that the form has none for; the others are converted all the same. XML has whole seconds: "
-        + "dates that lose a fraction are told. Of an archive of "
-        + "NSArchiver it is the values; objects of other classes than Foundation's become dictionaries with $class, $object "
-        + "and $values. Nothing is converted into one."
+        "The content of a FILE decides its form: JSON, a property list (binary, XML, OpenStep's text, "
+        + ".strings, GNUstep's text), an archive, or the file of a cache's entry. Replaces each FILE, unless an "
+        + "option says otherwise, but never the file of an entry; - reads standard input and writes to standard "
+        + "output. Writes a file whole or not at all; a device or pipe that -o names is written to. The exit "
+        + "code is 1 if a file cannot be converted, for example because the form has no such value; the other "
+        + "files are converted. XML has whole seconds: a warning says which dates lose a fraction. An archive "
+        + "of NSArchiver is converted to its values; objects of other classes than Foundation's become "
+        + "dictionaries with $class, $object and $values. Nothing is converted to such an archive."
     static let examples = [
         CommandExample(arguments: ["convert", "settings.plist", "--to", "xml"], meaning: "Make a file readable"),
         CommandExample(
@@ -60,7 +60,7 @@ struct Convert: Subcommand {
             let (bytes, loss): ([UInt8], String?)
             do throws(DocumentFault) {
                 guard let list = document.propertyList(for: form) else {
-                    throw DocumentFault("\(document.formatName) is no property list, and cannot be converted")
+                    throw DocumentFault("\(document.formatName) is not a property list, and cannot be converted")
                 }
                 (bytes, loss) = (try form.bytes(of: list), form.loss(of: list))
             } catch {

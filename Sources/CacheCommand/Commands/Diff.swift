@@ -8,10 +8,10 @@ struct Diff: Subcommand {
     static let name = "diff"
     static let summary = "Compare the records and tags of two caches"
     static let discussion: String? =
-        "Prints a line for each key: - one that only the first cache has, + one that only the second has, ~ one with "
-        + "another record or other tags, to the byte. Dates, and the way in which a record is archived, make no difference. "
-        + "Entries that have expired count as missing. The exit code is 0 if the caches have the same, 1 if they "
-        + "differ, and 2 if one of them, or one of their entries, cannot be read."
+        "Prints a line for each key: - if only the first cache has it, + if only the second has it, ~ if the "
+        + "records differ in a byte, or in their tags. Dates, and the way in which a record is archived, make "
+        + "no difference. Expired entries count as missing. The exit code is 0 if the caches are equal, 1 if "
+        + "they differ, and 2 if a cache, or one of its entries, cannot be read."
     static let examples = [
         CommandExample(
             arguments: ["diff", "cities", "/backup/cities", "--app", "atlas", "--long"],

@@ -7,11 +7,12 @@ struct Dump: Subcommand {
     static let name = "dump"
     static let summary = "Print archives, property lists, or entries of a cache, as trees"
     static let discussion: String? =
-        "With --cache it is the archives of the entries for the KEYs, in any layout. Without, a FILE is a keyed archive, "
-        + "an archive of NSArchiver (a typed stream), a property list (binary, XML, OpenStep's text, .strings, GNUstep's "
-        + "text), JSON, or the file of an entry of a cache with a file for each; - is standard input. The trees of several are "
-        + "printed below their names. In JSON, data is Base64 with the kind data, or archive if it is an archive itself; a date "
-        + "has the kind date. The exit code is 1 if one cannot be read."
+        "With --cache, prints the archives of the entries for the KEYs, in any layout. Without it, a FILE is "
+        + "a keyed archive, an archive of NSArchiver (a typed stream), a property list (binary, XML, OpenStep's "
+        + "text, .strings, GNUstep's text), JSON, or the file of an entry of a cache with a file for each; - is "
+        + "standard input. Prints several trees below their names. In JSON, data is Base64 with the kind data, "
+        + "or archive if it is an archive itself; a date has the kind date. The exit code is 1 if one cannot be "
+        + "read."
     static let examples = [
         CommandExample(arguments: ["dump", "zoo.archive"], meaning: "See the objects in an archive"),
         CommandExample(
@@ -28,7 +29,7 @@ struct Dump: Subcommand {
     @Option(
         "cache",
         value: "NAME",
-        help: "Cache whose entries for the keys are meant",
+        help: "Cache with the entries for the keys",
         standard: "files are meant",
         parse: ArgumentText.nonEmpty("the name of a cache")
     )

@@ -6,15 +6,15 @@ import TypedCache
 /// `export`: writes the entries of a cache as plain files.
 struct Export: Subcommand {
     static let name = "export"
-    static let summary = "Write the entries of a cache into a directory, a plain file each"
+    static let summary = "Write the entries of a cache into a directory, a file for each"
     static let discussion: String? =
-        "Each file is a keyed archive as the app saved it, a property list that plutil reads; index.ndjson has "
-        + "the keys, dates and tags. import reads all of it, into a cache of any kind of store. Damaged entries "
-        + "are reported and left out; the exit code is then 1. Ctrl-C stops; what has been written is whole."
+        "Each file is a keyed archive as the app saved it, a property list that plutil reads; index.ndjson "
+        + "has the keys, dates and tags. import reads all of it, into a cache of any layout. Reports damaged "
+        + "entries, and leaves them out; the exit code is then 1. After Ctrl-C the written files are whole."
     static let examples = [
         CommandExample(
             arguments: ["export", "backup", "--cache", "cities", "--all"],
-            meaning: "Write all entries, also those that have expired"
+            meaning: "Write all entries, expired ones too"
         ),
         CommandExample(
             arguments: ["export", "backup", "--cache", "cities", "--force"],
@@ -24,7 +24,7 @@ struct Export: Subcommand {
 
     @Operand("DIR", help: "The directory to write into; made if missing, else it must be empty") var path: String
     let cache = SharedCacheOptions()
-    @Flag("all", help: "Write entries too that have expired") var includesExpired: Bool
+    @Flag("all", help: "Write expired entries too") var includesExpired: Bool
     @Flag(
         "force",
         help: "Write into a directory that is not empty: the files of an export there are removed first, all "

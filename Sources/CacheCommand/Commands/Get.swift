@@ -6,9 +6,9 @@ struct Get: Subcommand {
     static let name = "get"
     static let summary = "Print records of a cache as JSON"
     static let discussion: String? =
-        "Nothing is changed: an entry that is damaged stays where it is, and none counts as used. A model or list of "
-        + "the library ModelCache is shown with its age. The exit code is 1 if a key has no entry, or one that "
-        + "cannot be read."
+        "Changes nothing: a damaged entry stays, and no entry counts as used. Shows a model or list of the "
+        + "library ModelCache with its age. The exit code is 1 if a key has no entry, or an entry that cannot "
+        + "be read."
     static let examples = [
         CommandExample(arguments: ["get", "362", "--cache", "cities"], meaning: "Look at one city"),
         CommandExample(
@@ -23,7 +23,7 @@ struct Get: Subcommand {
 
     @Operand(
         "KEY",
-        help: "The keys they were saved for; - reads keys from standard input, one per line, as list prints them"
+        help: "The keys of the records; - reads keys from standard input, one per line, as list prints them"
     )
     var keys: [String]
     let cache = SharedCacheOptions()

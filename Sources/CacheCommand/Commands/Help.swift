@@ -1,7 +1,7 @@
 /// `help`: explains the command or one of its subcommands.
 struct Help: Subcommand {
     static let name = "help"
-    static let summary = "Show what the command or one of its subcommands does"
+    static let summary = "Explain the command or one of its subcommands"
     static let examples = [CommandExample(arguments: ["help", "warm"], meaning: "Explain warm")]
 
     @Operand("SUBCOMMAND", help: "The subcommand to explain") var topic: String?

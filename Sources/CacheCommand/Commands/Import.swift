@@ -8,10 +8,10 @@ struct Import: Subcommand {
     static let name = "import"
     static let summary = "Save the files of a directory that export wrote into a cache"
     static let discussion: String? =
-        "Without an index.ndjson, every .plist and .archive in the directory is saved under its name, percent "
-        + "signs decoded. A file that is no keyed archive is reported and skipped, and an export that was interrupted is "
-        + "imported as far as it came; the exit code is then 1. "
-        + "After export, this moves a cache from one kind of store, or machine, to another."
+        "Without an index.ndjson, saves every .plist and .archive in the directory under its name, with "
+        + "percent signs decoded. Reports a file that is not a keyed archive, and skips it; imports an "
+        + "interrupted export as far as it goes; the exit code is then 1. After export, this moves a cache to "
+        + "another layout or another machine."
     static let examples = [
         CommandExample(
             arguments: ["import", "backup", "--cache", "cities"],
@@ -34,7 +34,7 @@ struct Import: Subcommand {
     @Operand("DIR", help: "The directory to read") var path: String
     let cache = SharedCacheOptions()
     let storage = LayoutOptions()
-    @Flag("keep", help: "Leave keys alone that have an entry already, which is replaced otherwise")
+    @Flag("keep", help: "Keep the entries that are there already, and add the others")
     var keepsPresent: Bool
     @Flag("dry-run", help: "Read and check every file, but save nothing and touch no cache") var isDryRun: Bool
     @Flag(.json) var writesJSON: Bool
@@ -223,7 +223,7 @@ struct Importer {
         return try batch.archives.count >= cache?.access().entriesAtOnce ?? 1 || batch.byteCount >= Self.bytesAtOnce
     }
 
-    /// Adds one entry to those that are saved next.
+    /// Adds one entry to the next batch.
     ///
     /// - Throws: ``RejectedRecord`` if this entry cannot be saved, but others may be.
     private func take(
@@ -289,7 +289,7 @@ struct Importer {
             try ArchiveTree.check(bytes)
         } catch {
             let place = error.offset.map { ", at byte \($0)" } ?? ""
-            throw RejectedRecord(reason: "\(file) is no keyed archive: \(error.message)\(place)")
+            throw RejectedRecord(reason: "\(file) is not a keyed archive: \(error.message)\(place)")
         }
         return bytes
     }

@@ -6,14 +6,15 @@ struct List: Subcommand {
     static let name = "list"
     static let summary = "Print the keys of a cache, one per line, escaped"
     static let discussion: String? =
-        "In no order, as they are found, unless --sort is given. A backslash in a key is printed as two, a line feed "
-        + "as \\n, other invisible characters as \\u{…}. get - and remove - read keys from standard input in this "
-        + "form; with --null, here and there, as they are, except that a key with a NUL in it is reported, and the exit code is 1. Ctrl-C stops behind a whole line. In caches of the library ModelCache, --long and --json "
-        + "tell models and lists."
+        "Lists keys in no order, as they are found, unless --sort is used. Prints a backslash in a key as "
+        + "two, a line feed as \\n, other invisible characters as \\u{…}; get - and remove - read keys from "
+        + "standard input in this form. With --null, all of them take keys as they are; list reports a key with "
+        + "a NUL in it, and the exit code is 1. Ctrl-C stops after a whole line. In caches of the library "
+        + "ModelCache, --long and --json describe models and lists."
     static let examples = [
         CommandExample(
             arguments: ["list", "--cache", "cities", "--long", "--sort", "size", "--limit", "10"],
-            meaning: "See the ten entries that take most, and when they expire"
+            meaning: "See the ten largest entries, and when they expire"
         ),
         CommandExample(
             arguments: ["list", "--cache", "pages", "--prefix", "user/7/", "--older-than", "30d"],
@@ -34,7 +35,7 @@ struct List: Subcommand {
     @Option("limit", value: "COUNT", help: "Print this many at most", parse: ArgumentText.count) var limit: Int?
     @Flag("long", help: "Show when each entry was stored, expires, and its size") var isLong: Bool
     @Flag("tags", help: "Show the tags of each entry; makes the list long") var showsTags: Bool
-    @Flag("null", letter: "0", help: "Print the keys as they are, with a NUL behind each, for programs")
+    @Flag("null", letter: "0", help: "Print the keys as they are, followed by a NUL each, for programs")
     var writesRawKeys: Bool
     @Flag(.json) var writesJSON: Bool
 
@@ -119,7 +120,7 @@ struct List: Subcommand {
                 try table?.append(row.cells(hasModels: hasModels, hasTags: showsTags))
             }
         } catch {
-            // What was found before a failure is shown.
+            // Shows the entries that were found before a failure.
             try table?.finish()
             throw error
         }
@@ -128,8 +129,8 @@ struct List: Subcommand {
         try table?.finish()
     }
 
-    /// Gives the entries to `body` as they are found; in an order, those that may be given have to be known first. A
-    /// signal ends it.
+    /// Gives the entries to `body` as they are found; in an order, all candidates have to be known first. A signal
+    /// ends it.
     private func forEachEntry(
         in cache: any CacheAccess,
         at date: Date,
@@ -178,7 +179,7 @@ enum EntryOrder: Sendable {
     case key
     /// The latest first.
     case stored
-    /// The next first; those that never expire come last.
+    /// The next first; entries that never expire come last.
     case expires
     /// The largest first.
     case size

@@ -5,7 +5,7 @@ struct Manual: Subcommand {
     static let name = "manual"
     static let summary = "Print a page of the manual, or write all of them"
     static let discussion: String? =
-        "The pages are for man: typed-cache(1), and one for each subcommand. The page of the command is printed, "
+        "The pages are for man: typed-cache(1), and one for each subcommand. Prints the page of the command, "
         + "unless a subcommand is named."
     static let examples = [
         CommandExample(arguments: ["manual", "list"], meaning: "Print the page of list, for man -l -"),

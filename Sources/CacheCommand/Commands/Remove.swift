@@ -13,11 +13,11 @@ struct Remove: Subcommand {
     static let examples = [
         CommandExample(
             arguments: ["remove", "--cache", "cities", "--", "362", "-1"],
-            meaning: "Remove two entries; behind -- a key may begin with a dash"
+            meaning: "Remove two entries; after -- a key may begin with a dash"
         ),
         CommandExample(
             arguments: ["remove", "-", "--null", "--cache", "cities"],
-            meaning: "Remove the keys that a pipe from list --null brings"
+            meaning: "Remove the keys that list --null writes to a pipe"
         ),
         CommandExample(
             arguments: ["remove", "--cache", "pages", "--prefix", "user/7/", "--dry-run"],

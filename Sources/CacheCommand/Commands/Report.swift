@@ -6,9 +6,9 @@ import TypedCache
 /// `report`: writes a page about a cache.
 struct Report: Subcommand {
     static let name = "report"
-    static let summary = "Write a page about a cache: room, sizes, ages, deadlines, findings"
+    static let summary = "Write a page about a cache: space, sizes, ages, deadlines, findings"
     static let discussion: String? =
-        "The page is one HTML file that needs no other and runs no script. It shows the room that entries take by prefix "
+        "The page is one HTML file that needs no other and runs no script. It shows the space of entries by prefix "
         + "(a key's part up to its first / or :) and by tag, their sizes, ages and deadlines, compression, segments, the "
         + "advice on memory if the cache has a profile, and findings in words. Reads the head of every entry, and "
         + "changes nothing."
@@ -125,13 +125,13 @@ struct ReportContents {
         return taken(
             expired.byteCount,
             by: "\(CountText(expired.count, "entry that has", plural: "entries that have")) expired; "
-                + "typed-cache compact gives it back."
+                + "typed-cache compact frees them."
         )
     }
 
     private var unread: ReportFinding? {
         guard share(census.unread.byteCount) >= 0.1 else { return nil }
-        return taken(census.unread.byteCount, by: "entries that nobody read for 30 days.")
+        return taken(census.unread.byteCount, by: "entries that were not read for 30 days.")
     }
 
     private var old: ReportFinding? {
@@ -143,7 +143,7 @@ struct ReportContents {
         guard segmentByteCount > 1 << 20, deadByteCount * 4 >= segmentByteCount else { return nil }
         return ReportFinding(
             "\(Self.words(Double(deadByteCount) / Double(segmentByteCount))) of the segments' bytes are dead: "
-                + "entries that were removed or saved over; typed-cache compact gives them back."
+                + "entries that were removed or saved over; typed-cache compact frees them."
         )
     }
 
@@ -158,7 +158,7 @@ struct ReportContents {
         guard census.count >= 10, let largest = census.largest.first, share(largest.byteCount) >= 0.1
         else { return nil }
         return ReportFinding(
-            "One entry takes \(SizeAdviceText.percent(share(largest.byteCount))) of the room: ",
+            "One entry takes \(SizeAdviceText.percent(share(largest.byteCount))) of the space: ",
             name: largest.key,
             ", \(ByteText(largest.byteCount))."
         )
@@ -177,7 +177,7 @@ struct ReportContents {
         name: String? = nil,
         _ end: String = ""
     ) -> ReportFinding {
-        ReportFinding("\(Self.words(share(byteCount))) of the room is taken by \(taker)", name: name, end)
+        ReportFinding("\(Self.words(share(byteCount))) of the space is taken by \(taker)", name: name, end)
     }
 
     private func share(_ byteCount: Int) -> Double { Double(byteCount) / Double(max(1, census.byteCount)) }

@@ -4,7 +4,7 @@ import Foundation
 /// `stats`: prints how much a cache holds.
 struct Stats: Subcommand {
     static let name = "stats"
-    static let summary = "Print how much a cache holds"
+    static let summary = "Print the number and the size of a cache's entries"
     static let examples = [
         CommandExample(arguments: ["stats", "--cache", "cities", "--json"], meaning: "Feed a monitor")
     ]

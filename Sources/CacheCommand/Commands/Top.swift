@@ -7,11 +7,11 @@ struct Top: Subcommand {
     static let name = "top"
     static let summary = "Watch the caches of running apps: hits, misses, saves and loads per second"
     static let discussion: String? =
-        "Shows each cache and each process that has it open and publishes its statistics, which an app does with "
-        + "DiskSettings(publishesStatistics: true). On a terminal the screen is redrawn at each interval; the keys "
-        + "are q quit, s sort, r reverse, / filter, space pause, ? help. Otherwise a table is printed at each "
-        + "interval. The first table has the counts since each cache was opened. A process that was killed is shown as "
-        + "ended until another one opens the cache; one that is stopped is shown as silent."
+        "Shows each cache and each process that has it open and publishes its statistics, which an app does "
+        + "with DiskSettings(publishesStatistics: true). On a terminal, draws the screen at each interval; the "
+        + "keys are q quit, s sort, r reverse, / filter, space pause, ? help. Otherwise prints a table at each "
+        + "interval; the first one has the counts since each cache was opened. A killed process is shown as "
+        + "ended until another one opens the cache, a stopped process as silent."
     static let examples = [
         CommandExample(arguments: ["top", "--app", "atlas"], meaning: "Watch an app's caches"),
         CommandExample(arguments: ["top", "--all", "--once"], meaning: "See which processes have caches open"),

@@ -5,8 +5,8 @@ struct Trim: Subcommand {
     static let name = "trim"
     static let summary = "Evict entries of a cache until it is small enough"
     static let discussion: String? =
-        "Entries that have expired go first, then the least useful ones. Asks before it evicts entries that have not "
-        + "expired; where nobody can be asked it needs --yes."
+        "Expired entries go first, then the least useful ones. Asks before it evicts entries that have not "
+        + "expired; in a script, use --yes."
     static let examples = [
         CommandExample(
             arguments: ["trim", "--cache", "cities", "--max-size", "8M"],
@@ -27,7 +27,7 @@ struct Trim: Subcommand {
     )
     var size: SizeLimit
     @Flag("yes", help: "Do not ask") var isConfirmed: Bool
-    @Flag("dry-run", help: "Tell what would go, and remove nothing") var isDryRun: Bool
+    @Flag("dry-run", help: "Show the result, and remove nothing") var isDryRun: Bool
     @Flag(.json) var writesJSON: Bool
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
@@ -42,7 +42,7 @@ struct Trim: Subcommand {
         }
         var summary = TrimSummary()
         let outcome = Result { try cache.trim(to: size, counting: &summary) }
-        // Entries that were removed before a failure are told all the same.
+        // Entries that were removed before a failure are reported too.
         if summary.expiredCount != nil {
             try environment.write(summary.json, orProse: summary.prose, asJSON: writesJSON)
         }
@@ -97,7 +97,7 @@ struct TrimSummary: Sendable, Equatable {
     /// For people, in one line.
     var prose: String {
         let expired = expiredCount.map { "\(CountText($0, "expired entry", plural: "expired entries")) removed" }
-        let evicted = evictedCount.map { "\(CountText($0)) others evicted" }
+        let evicted = evictedCount.map { "\(CountText($0, "other", plural: "others")) evicted" }
         return [expired, evicted].compactMap(\.self).joined(separator: ", ")
     }
 

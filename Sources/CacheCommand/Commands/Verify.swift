@@ -4,19 +4,19 @@ import Foundation
 /// `verify`: reads every entry whole, and removes the damaged ones if asked.
 struct Verify: Subcommand {
     static let name = "verify"
-    static let summary = "Read every entry of a cache whole, and tell which are damaged"
+    static let summary = "Read every entry of a cache, and report damaged ones"
     static let discussion: String? =
-        "Checks each entry's checksum, inflates it, and reads its archive as dump does; of an archive above 16 MiB "
-        + "only the beginning. Nothing is changed without --repair. The exit code is 1 if an entry is damaged or cannot "
-        + "be read, repaired or not."
+        "Checks each entry's checksum, inflates it, and reads its archive as dump does; of an archive above "
+        + "16 MiB only the beginning. Changes nothing without --repair. The exit code is 1 if an entry is "
+        + "damaged or cannot be read, even if it was repaired."
     static let examples = [
         CommandExample(
             arguments: ["verify", "--cache", "cities"],
-            meaning: "See whether all entries are sound"
+            meaning: "Check all entries"
         ),
         CommandExample(
             arguments: ["verify", "--cache", "cities", "--repair"],
-            meaning: "Remove the damaged ones"
+            meaning: "Remove damaged entries"
         ),
     ]
 

@@ -5,10 +5,10 @@ struct Warm: Subcommand {
     static let name = "warm"
     static let summary = "Save records from a file or from standard input into a cache"
     static let discussion: String? =
-        "A record that cannot be taken, such as one of more than 64 MiB, is reported with its line and skipped; the exit "
-        + "code is then 1. Where a record cannot be saved, as on a full disk, the entry that its key had stays. "
-        + "Nulls are kept: an optional reads them as nil. A whole number of more than 64 bits is refused. "
-        + "Ctrl-C stops; what has been saved stays saved, and --resume goes on from there."
+        "Reports a record that it cannot read, or that is larger than 64 MiB, with its line, and skips it; "
+        + "the exit code is then 1. If a record cannot be saved, on a full disk for example, its key keeps the "
+        + "present entry. Keeps nulls: an optional reads them as nil. Refuses whole numbers of more than 64 "
+        + "bits. After Ctrl-C the saved entries stay, and --resume goes on from there."
     static let examples = [
         CommandExample(
             arguments: [
@@ -100,7 +100,7 @@ struct Warm: Subcommand {
     )
     var maxSize: SizeLimit?
     let storage = LayoutOptions()
-    @Flag("resume", help: "Leave keys alone that have an entry already, as after an interruption") var resumes: Bool
+    @Flag("resume", help: "Skip keys that have an entry already, as after an interruption") var resumes: Bool
     @Option(
         "format",
         value: "FORMAT",
@@ -112,14 +112,14 @@ struct Warm: Subcommand {
     @Option(
         "delimiter",
         value: "CHARACTER",
-        help: "What separates the columns of CSV: one character, or tab",
+        help: "Separator of the columns of CSV: one character, or tab",
         standard: "a tab for .tsv, else a comma",
         parse: CSVDelimiter.init(parsing:)
     )
     var delimiter: CSVDelimiter?
     @Flag(
         "dry-run",
-        help: "Read and check every record as without it, --max-size aside, but save nothing and touch no cache"
+        help: "Read and check every record, but save nothing; ignores --max-size"
     )
     var isDryRun: Bool
     @Flag("skip-invalid", help: "Succeed even if some records had to be skipped") var skipsInvalid: Bool
@@ -149,7 +149,7 @@ struct Warm: Subcommand {
         let content = try RecordContent(typeName: typeName, timeToLive: timeToLive, tag: tag)
         if let typeName, !SwiftTypeName.isComplete(typeName) {
             environment.errors.report(
-                "'\(EscapedText(typeName, limit: 80))' is no Swift type with its module, as atlas.City is; a fetch of "
+                "'\(EscapedText(typeName, limit: 80))' is not a Swift type with its module, as atlas.City is; a fetch of "
                     + "another type throws .typeMismatch"
             )
         }

@@ -4,7 +4,7 @@ import KeyedArchive
 /// A command line that is not complete, and the values that its last word may become.
 ///
 /// Everything comes from the declarations of the subcommands; names and keys from the caches. A cache or a directory
-/// that cannot be read has nothing to complete with, and is no error.
+/// that cannot be read has nothing to complete with, and is not an error.
 struct CompletionRequest {
     /// The words before the cursor's one, without the command's own name.
     let words: [String]

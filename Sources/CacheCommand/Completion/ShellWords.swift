@@ -98,7 +98,7 @@ struct ShellWords {
         return value
     }
 
-    /// The character after a backslash in `$'…'`, of those that ``ShellQuoting`` and the shells write.
+    /// The character after a backslash in `$'…'`, for the escapes that ``ShellQuoting`` and the shells write.
     private static func escaped(_ line: [Unicode.Scalar], _ position: inout Int) -> Unicode.Scalar {
         let scalar = line[position]
         position += 1
@@ -121,7 +121,7 @@ struct ShellWords {
     }
 }
 
-/// Writes the rest of a word for bash, after what is typed of it.
+/// Writes the rest of a word for bash, after its typed part.
 struct ShellQuoting: CustomStringConvertible {
     let description: String
 

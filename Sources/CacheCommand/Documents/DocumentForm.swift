@@ -9,7 +9,7 @@ enum DocumentForm: Sendable {
     case openStep
     case json
 
-    /// The words of `--to`; those that `plutil` has are understood too.
+    /// The words of `--to`; `plutil`'s words work too.
     static let words: KeyValuePairs<String, DocumentForm> = [
         "binary": .binary, "xml": .xml, "openstep": .openStep, "json": .json, "binary1": .binary, "xml1": .xml,
     ]
@@ -129,8 +129,8 @@ enum DocumentForm: Sendable {
     private func refusal(of date: Date) -> String? {
         switch self {
         case .xml:
-            CivilDate(flooring: date.timeIntervalSinceReferenceDate) == nil
-                ? "a date outside the years 1 to 9999" : nil
+            CivilDate(flooring: date.timeIntervalSinceReferenceDate)?.hasYearOfFourDigits == true
+                ? nil : "a date outside the years 1 to 9999"
         default: "a date"
         }
     }

@@ -7,7 +7,7 @@ enum JSONFormat: DocumentFormat {
 
     static func open(_ bytes: Data) throws(DocumentFault) -> (any Document)? {
         let blanks = Array(" \t\r\n".utf8)
-        // A slice: the span of an array needs newer systems. A byte order mark is no part of the text.
+        // A slice: the span of an array needs newer systems. A byte order mark is not a part of the text.
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let text = [UInt8](bytes)[(bytes.starts(with: mark) ? mark.count : 0)...]
         guard let first = text.first(where: { !blanks.contains($0) }),

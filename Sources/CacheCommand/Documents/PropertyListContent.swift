@@ -1,4 +1,4 @@
 import KeyedArchive
 
-/// What any document holds, as one value: references to objects of an archive are numbers here.
+/// The contents of any document as one value: references to objects of an archive are numbers here.
 typealias PropertyListContent = PropertyListValue<Int>

@@ -1,6 +1,6 @@
 import ArchiveStore
 
-/// The name of the file that an entry is exported to: its key, with every byte escaped that is no letter, digit, `-`,
+/// The name of the file that an entry is exported to: its key, with every byte escaped that is not a letter, digit, `-`,
 /// `_`, or dot after the first place, as `%` and two digits. So no key makes a path, a hidden file, or a name that
 /// file systems take as another one for its accents.
 ///

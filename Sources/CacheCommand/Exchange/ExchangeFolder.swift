@@ -251,7 +251,7 @@ enum FileFault: Error, Sendable, Equatable {
     var phrase: String {
         switch self {
         case .system(let number): "cannot be read: \(SystemMessage(number))"
-        case .irregular: "is no regular file"
+        case .irregular: "is not a regular file"
         case .tooLarge(let limit): "is larger than \(ByteText(limit))"
         }
     }

@@ -54,7 +54,7 @@ enum ExportIndex {
         var phrase: String {
             switch self {
             case .file(let fault): fault.phrase
-            case .noHeader: "is no index that export wrote; remove it to import by the names of the files"
+            case .noHeader: "is not an index that export wrote; remove it to import by the names of the files"
             case .unknownVersion: "was written by a later version of typed-cache; use that one"
             }
         }

@@ -79,7 +79,7 @@ struct LiveScreen {
     private var emptiness: [String] {
         if !rows.isEmpty { return ["", "Nothing matches the filter; Esc clears it."] }
         let caches = sample.quietCaches.count
-        if caches == 0 { return ["", "There are no caches here; say where they are with --root or --app."] }
+        if caches == 0 { return ["", "There are no caches here; name their directory with --root or --app."] }
         let count = CountText(caches, "cache is", plural: "caches are")
         return [
             "", "\(count) here, and no process publishes statistics.",

@@ -149,7 +149,7 @@ enum LiveKey: Sendable, Equatable {
                     text.append(next)
                     rest = rest.dropFirst()
                 }
-                // Bytes that are no UTF-8 are no key.
+                // Bytes that are not UTF-8 are not a key.
                 if let text = String(validating: text, as: UTF8.self) {
                     keys += text.filter { !$0.unicodeScalars.contains(where: \.isHostile) }.map { .character($0) }
                 }

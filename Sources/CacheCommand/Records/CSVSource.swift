@@ -1,7 +1,7 @@
 /// Reads the records of values under a header line (RFC 4180), separated by commas or another character; every value is
 /// a string.
 ///
-/// Empty lines are no records; lines may end in LF or CR LF.
+/// Empty lines are not records; lines may end in LF or CR LF.
 struct CSVSource: RecordSource {
     private var reader: FrameReader<CSVScanner>
     private let limits: RecordLimits
@@ -74,7 +74,7 @@ struct CSVSource: RecordSource {
     }
 }
 
-/// Finds the line feeds that end CSV records: those that stand in no quoted field.
+/// Finds the line feeds that end CSV records: all outside quoted fields.
 ///
 /// A quote opens a field only at its beginning, so that a stray one costs its own record and not the rest.
 struct CSVScanner: FrameScanner {

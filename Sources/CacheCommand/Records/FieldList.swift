@@ -23,7 +23,7 @@ struct FieldList: Sendable, Equatable {
         self.fields = fields
     }
 
-    /// The declared fields of `record`; those that may be missing and are, or are null, are left out.
+    /// The declared fields of `record`; optional fields that are missing or null are left out.
     ///
     /// - Parameter isText: whether strings are to be read as the text of every type, as columns of CSV are.
     func select(from record: Record, isText: Bool) throws(BadRecordReason) -> Record {

@@ -1,5 +1,5 @@
 import Foundation
-import KeyedArchive
+import PropertyLists
 
 /// Dates as ISO 8601 text, in the proleptic Gregorian calendar.
 ///

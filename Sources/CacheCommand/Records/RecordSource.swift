@@ -45,7 +45,7 @@ enum RecordSources {
     /// - Parameters:
     ///   - format: `nil` goes by the name of `location`, then by the first byte.
     ///   - delimiter: between the fields of CSV; `nil`: a tab in a file whose name ends in `.tsv`, else a comma.
-    /// - Throws: ``SourceError`` if the input cannot be read, is no text of UTF-8 from its first bytes on, or is CSV with
+    /// - Throws: ``SourceError`` if the input cannot be read, is not text of UTF-8 from its first bytes on, or is CSV with
     ///   no usable header.
     static func open(
         _ input: any ByteInput,

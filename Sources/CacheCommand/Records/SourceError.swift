@@ -82,7 +82,7 @@ struct SourceErrorMessage: CustomStringConvertible {
                 + columns.prefix(Self.mostColumns).map(quoted).joined(separator: ", ")
                 + (columns.count > Self.mostColumns ? ", …" : "")
                 + (CSVDelimiter.likely(in: columns).map {
-                    "; if \($0) separates its columns, give --delimiter \($0)"
+                    "; if \($0) separates its columns, use --delimiter \($0)"
                 } ?? "")
         case .compressed:
             "is compressed by gzip; unpack it first: zcat FILE | typed-cache warm -"

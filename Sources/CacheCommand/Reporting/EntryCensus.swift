@@ -28,7 +28,7 @@ extension [TallyClass] {
     }
 }
 
-/// Tallies by name, of a bounded number of names: those that come up after it are tallied together.
+/// Tallies by name, for a bounded number of names; all further names are tallied together.
 struct EntryGroups {
     /// How many a report shows.
     static let mostShown = 20

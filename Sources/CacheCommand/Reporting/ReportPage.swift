@@ -58,11 +58,11 @@ struct ReportPage: CustomStringConvertible {
             \(facts)
             \(findings)
             \(advice)
-            \(groups("Room by prefix", note: "Keys up to their first / or :", census.prefixes))
-            \(groups("Room by tag", note: "An entry with several tags counts for each", census.tags))
+            \(groups("Space by prefix", note: "Keys up to their first / or :", census.prefixes))
+            \(groups("Space by tag", note: "An entry with several tags counts for each", census.tags))
             \(classes("Sizes", note: "Entries by their bytes on disk", census.sizes))
-            \(classes("Ages", note: "Room by the time since entries were saved", census.ages))
-            \(classes("Deadlines", note: "Room by the time at which entries expire", census.deadlines))
+            \(classes("Ages", note: "Space by the time since entries were saved", census.ages))
+            \(classes("Deadlines", note: "Space by the time at which entries expire", census.deadlines))
             \(compression)
             \(segments)
             \(largest)
@@ -122,7 +122,7 @@ struct ReportPage: CustomStringConvertible {
         return rows.isEmpty ? "" : section(title, note: note, bars(rows))
     }
 
-    /// A table with a bar in each row, as long as its part of the room.
+    /// A table with a bar in each row, as long as its part of the space.
     ///
     /// - Parameter hasCounts: whether the rows tell how many entries they are of.
     private func bars(_ rows: [(name: String, tally: EntryTally)], hasCounts: Bool = true) -> String {
@@ -155,7 +155,7 @@ struct ReportPage: CustomStringConvertible {
             sentences.append(
                 saved >= 0.005
                     ? "In a sample of \(CountText(sample.count, "entry", plural: "entries")), the dictionaries save "
-                        + "\(SizeAdviceText.percent(saved)) of the room that compression of each entry by itself would take."
+                        + "\(SizeAdviceText.percent(saved)) of the space that compression of each entry by itself would take."
                     : "In a sample of \(CountText(sample.count, "entry", plural: "entries")), dictionaries save nothing."
             )
         }

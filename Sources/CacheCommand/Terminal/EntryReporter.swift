@@ -19,7 +19,7 @@ struct EntryReporter {
         count += 1
         guard count <= Self.longestList + 1 else { return }
         bar.erase()
-        errors.report(count <= Self.longestList ? "\(message)" : "what else is wrong is counted only")
+        errors.report(count <= Self.longestList ? "\(message)" : "further faults are only counted")
     }
 
     /// Takes the progress bar away.

@@ -43,7 +43,7 @@ final class ProcessTerminal: ScreenTerminal {
     let hasColor: Bool
     let isUnicode: Bool
 
-    /// `nil` if standard input or output is no terminal that can be drawn on.
+    /// `nil` if standard input or output is not a terminal that can be drawn on.
     init?(variables: [String: String]) {
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1, variables["TERM"] != "dumb" else { return nil }
         hasColor = variables["NO_COLOR", default: ""].isEmpty

@@ -5,7 +5,7 @@ protocol TextOutput: AnyObject {
     /// Takes `text` in; it may be held back until ``flush()``, but never cut within one call.
     func write(_ text: String) throws(OutputError)
 
-    /// Takes bytes in that are no text.
+    /// Takes bytes in that are not text.
     func write(bytes: [UInt8]) throws(OutputError)
 
     /// Writes the text that was held back.

@@ -1,8 +1,8 @@
 /// How many columns of a terminal a text takes.
 ///
 /// A character that the reader sees takes the columns of its first scalar, or two if it is an emoji: letters of East
-/// Asia two (Unicode Standard Annex 11, wide and full-width), combining marks and other invisible characters none, all
-/// others one. Terminals differ for emoji that are joined; those that know none of this show them wider.
+/// Asia two (Unicode Standard Annex 11, wide and full-width), combining marks and other invisible characters none,
+/// all others one. Terminals differ for emoji that are joined; terminals without support show them wider.
 struct TextWidth {
     let columns: Int
 

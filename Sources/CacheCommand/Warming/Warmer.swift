@@ -172,7 +172,7 @@ struct WarmResult {
 
 /// The counts of warming a cache.
 struct WarmSummary: Sendable, Equatable {
-    /// Records looked at: the saved, the invalid, the failed, and those that were there already.
+    /// Records read: saved, invalid, failed, and present before.
     var read = 0
     var saved = 0
     /// Records that were left alone, for their keys had entries.
@@ -180,7 +180,7 @@ struct WarmSummary: Sendable, Equatable {
     var invalid = 0
     /// Records that could not be saved.
     var failed = 0
-    /// Entries that were evicted for the limit, also those that were there before.
+    /// Entries evicted for the limit, older ones included.
     var evicted = 0
     var elapsed = Duration.zero
     /// The signal that ended it early, if one did.

@@ -140,14 +140,22 @@ extension UUID: ArchiveIntrinsic {
 
 extension URL: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
+        Self.archive(relativeString, relativeTo: baseURL, into: archiver)
+    }
+
+    static func archive(
+        _ text: String,
+        relativeTo base: URL?,
+        into archiver: KeyedArchiver
+    ) -> ArchiveWriter.UID {
         let writer = archiver.writer
         let uid = writer.reserveObject()
         guard archiver.enter() else { return 0 }
         defer { archiver.leave() }
         let start = writer.fieldStart
-        let base = baseURL?.archive(into: archiver) ?? 0
+        let base = base?.archive(into: archiver) ?? 0
         writer.add(.base, writer.reference(to: base))
-        let relative = archiver.string(relativeString)
+        let relative = archiver.string(text)
         writer.add(.relative, writer.reference(to: relative))
         writer.end(uid, class: .url, from: start)
         return uid
@@ -177,7 +185,8 @@ extension NSUUID: ArchiveIntrinsic {
 
 extension NSURL: ArchiveIntrinsic {
     func archive(into archiver: KeyedArchiver) -> ArchiveWriter.UID {
-        archiver.shared(self) { ($0 as URL).archive(into: archiver) }
+        // Its own parts: where there is no Objective-C, a conversion to `URL` loses the base.
+        archiver.shared(self) { URL.archive($0.relativeString, relativeTo: $0.baseURL, into: archiver) }
     }
 }
 

@@ -13,9 +13,9 @@ extension KeyedArchiver {
     /// - Parameters:
     ///   - propertyList: a property list in the binary or the XML form.
     ///   - format: `.binary` or `.xml`.
-    /// - Returns: the list in `format`; the bytes as they are if they are a binary list and that is asked for.
+    /// - Returns: the list in `format`; the same bytes for a binary list and `.binary`.
     /// - Throws: ``ArchiveError`` with code `.unsupportedFormat` for another `format`; `.unsupportedType` for values
-    ///   that XML cannot hold; `.unknownFormat` if the bytes are no property list, `.corrupted` if they are damaged,
+    ///   that XML cannot hold; `.unknownFormat` if the bytes are not a property list, `.corrupted` if they are damaged,
     ///   `.limitExceeded` if the list nests more than 512 deep, or deeper than this thread's stack allows, or shares its
     ///   parts so often that its XML would be far larger than it.
     /// - Complexity: O(*n*) in the bytes of the larger form.

@@ -75,7 +75,7 @@ public final class KeyedArchiver: NSCoder {
 
     package static let rootKey = "root"
 
-    /// Ends the archive. The delegate is asked for the last time.
+    /// Ends the archive, and calls the delegate for the last time.
     ///
     /// - Throws: as ``encodedData``. A second call does nothing.
     public func finishEncoding() throws(ArchiveError) { _ = try encodedData }

@@ -150,7 +150,7 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
     /// Decodes a string, date, data, URL or UUID.
     func intrinsic<T>(_ type: T.Type) throws -> T {
         guard let value = try plainObject(type) else {
-            throw DecodingError.valueNotFound(type, path.context("nil, where a \(type) is asked for"))
+            throw DecodingError.valueNotFound(type, path.context("nil, where a \(type) is expected"))
         }
         guard let typed = value as? T else { throw mismatch(type) }
         return typed
@@ -181,7 +181,7 @@ extension ArchiveDecoder: SingleValueDecodingContainer {
     func number<T>(_ convert: (ArchivedNumber) -> T?) throws -> T {
         guard let number = try unarchiver.source.number(at: reference) else {
             if try unarchiver.isAbsent(reference) {
-                throw DecodingError.valueNotFound(T.self, path.context("nil, where a \(T.self) is asked for"))
+                throw DecodingError.valueNotFound(T.self, path.context("nil, where a \(T.self) is expected"))
             }
             throw mismatch(T.self)
         }

@@ -35,7 +35,7 @@ final class ArchivedFields {
         guard let target = try unarchiver.source.resolve(decoder.reference) else {
             throw DecodingError.valueNotFound(
                 [String: Any].self,
-                path.context("nil, where an object is asked for")
+                path.context("nil, where an object is expected")
             )
         }
         guard case .dictionary(let fields) = try list.object(target) else {
@@ -92,7 +92,7 @@ final class ArchivedFields {
         return try search(key)
     }
 
-    // Apart: what it changes is counted as used.
+    // Apart: the fields that it changes count as used.
     @inline(never)
     private func search(_ key: String) throws(ArchiveError) -> BinaryPropertyList.Reference? {
         if let dictionary { return dictionary[key] }

@@ -20,7 +20,7 @@ extension KeyedUnarchiver {
     /// - Throws: ``ArchiveError`` with code `.typeMismatch` if the root is of another type or a field of another
     ///   kind, `.missingValue` if a field is missing, `.decodingFailed` with the cause if the type's
     ///   `init(from:)` throws an error of its own, `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if
-    ///   the bytes are no sound archive, `.limitExceeded` if it nests more than 1,000 deep.
+    ///   the bytes are not a sound archive, `.limitExceeded` if it nests more than 1,000 deep.
     /// - Complexity: O(*n*) in the values that are decoded.
     public static func unarchivedValue<T: Decodable>(
         of type: T.Type,
@@ -301,7 +301,7 @@ extension KeyedUnarchiver {
         for index in 0..<fields.count {
             let key = source.list.key(fields, index)
             guard let name = try source.list.string(key) else {
-                throw ArchiveError(.corrupted, "key that is no string", offset: try source.list.offset(of: key))
+                throw ArchiveError(.corrupted, "key that is not a string", offset: try source.list.offset(of: key))
             }
             try budget.spend(bytes: name.utf8.count)
             // One `$` in front marks the archive's own keys, two a user's.

@@ -20,7 +20,7 @@ extension NSCoder {
     ///   - type: the class of the object, which may be of a subclass; it may be instantiated.
     ///   - key: where the reference was encoded.
     ///   - deliver: gets the object, on this thread, before the outermost decoding call returns; not called if there
-    ///     is no object or decoding fails.
+    ///     is not an object or decoding fails.
     public func decodeObject<T: NSObject & NSCoding>(
         of type: T.Type,
         forKey key: String,

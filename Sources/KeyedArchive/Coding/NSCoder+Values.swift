@@ -5,8 +5,8 @@ import Foundation
 extension NSCoder {
     /// The value under a key.
     ///
-    /// Numbers are converted where nothing is lost. Any class that `NSCoding` can decode, any property-list type and
-    /// any Decodable type can be asked for; the class that is asked for may be instantiated, with its subclasses.
+    /// Numbers are converted where nothing is lost. The type may be any class that `NSCoding` can decode, any
+    /// property-list type or any Decodable type; the class and its subclasses may be instantiated.
     ///
     /// An initializer that returns `nil` after this has thrown fails with this error.
     ///
@@ -14,7 +14,7 @@ extension NSCoder {
     ///   of another kind, `.outOfRange` if it is a number that does not fit, and every error of decoding an object.
     public func decode<T>(_ type: T.Type, forKey key: String) throws(ArchiveError) -> T {
         if let value = try decodeIfPresent(type, forKey: key) { return value }
-        let error = ArchiveError(.missingValue, "no value, where \(T.self) is asked for", keyPath: [key])
+        let error = ArchiveError(.missingValue, "no value, where \(T.self) is expected", keyPath: [key])
         (self as? KeyedUnarchiver)?.frame.thrown = error
         throw error
     }

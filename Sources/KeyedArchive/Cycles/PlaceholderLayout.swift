@@ -37,7 +37,7 @@
             // A class is the address of its metadata.
             metadata = unsafeBitCast(cls, to: UnsafeRawPointer.self)
             guard cls is NSObject.Type else {
-                throw ArchiveError(.cyclicReference, "\(name) refers to itself, and is no subclass of NSObject")
+                throw ArchiveError(.cyclicReference, "\(name) refers to itself, and is not a subclass of NSObject")
             }
             var layout = EmptyLayout(size: instance_size(metadata), start: Self.headerSize)
             try layout.addProperties(of: cls, at: 0, path: name)

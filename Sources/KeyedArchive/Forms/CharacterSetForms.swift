@@ -133,7 +133,7 @@ extension FoundationForm {
 
     private static func builtin(_ number: Int, _ fields: FormFields) throws(ArchiveError) -> CharacterSet {
         guard (1...builtinCharacterSets.count).contains(number) else {
-            throw fields.unknown("that is no set of Foundation's here")
+            throw fields.unknown("that is not a set of Foundation's here")
         }
         return builtinCharacterSets[number - 1]
     }

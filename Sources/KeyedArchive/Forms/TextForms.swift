@@ -113,7 +113,7 @@ extension FoundationForm {
         _ fields: FormFields
     ) throws(ArchiveError) -> (attributes: Attributes, weight: Int) {
         guard let dictionary = object as? [String: Any] else {
-            throw fields.malformed("with attributes that are no dictionary")
+            throw fields.malformed("with attributes that are not a dictionary")
         }
         let weight = try AttributeWeight.weight(of: dictionary) { count throws(ArchiveError) in
             try fields.unarchiver.budget.spend(count)

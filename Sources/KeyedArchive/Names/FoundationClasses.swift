@@ -14,8 +14,8 @@ package enum FoundationClasses {
     // The handler remembers it: the first cast to a protocol takes 50 µs for each type.
     package static func isCollection(_ type: Any.Type) -> Bool { ArchiveHandler.for(type).isCollection }
 
-    /// Whether a name is one of those that Foundation gives to private classes of its own, which appear in archives
-    /// of other platforms.
+    /// Whether a name is one that Foundation gives to its private classes, which appear in archives of other
+    /// platforms.
     static func isPrivate(_ name: String) -> Bool {
         ["NSConcrete", "__NS", "_NS", "OC_"].contains { name.hasPrefix($0) }
     }

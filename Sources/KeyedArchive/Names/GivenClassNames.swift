@@ -3,7 +3,7 @@ import Synchronization
 
 /// The names under which a program wants its classes archived, where they are not the classes' own.
 ///
-/// An archiver's own names come first, then those that hold for the process.
+/// An archiver's own names come first, then the process's.
 struct GivenClassNames {
     private var entries: [ObjectIdentifier: ArchivedClass] = [:]
 

@@ -192,7 +192,7 @@ extension BinaryPropertyList {
             // Decoding checks too, but would put another character in the place of wrong bytes.
             isASCII(run) ? String(decoding: run, as: UTF8.self) : String(validating: run, as: UTF8.self)
         }
-        // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there; anything else is corrupt.
+        // Bytes above 0x7F are not ASCII, but some writers put UTF-8 there; anything else is corrupt.
         guard let text else {
             throw ArchiveError(.corrupted, "string that is not text", offset: range.lowerBound)
         }
@@ -347,7 +347,7 @@ private struct KeyPattern {
     }
 }
 
-/// A set of keys' lengths and first bytes, by which most keys that are not there are told from those that are.
+/// A set of keys' lengths and first bytes, which rules out most keys that are not there.
 ///
 /// Optional fields are asked for in every object and are in few of them.
 struct KeyHeads: BitwiseCopyable {

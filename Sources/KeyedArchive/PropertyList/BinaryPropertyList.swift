@@ -297,7 +297,7 @@ struct BinaryPropertyList: Sendable, BitwiseCopyable {
         let start = offset + 1
         guard start < table else { throw truncated(offset) }
         guard bytes[start] >> 4 == 0x1, bytes[start] & 0x0F <= 3 else {
-            throw ArchiveError(.corrupted, "count that is no integer", offset: start)
+            throw ArchiveError(.corrupted, "count that is not an integer", offset: start)
         }
         let width = 1 << Int(bytes[start] & 0x0F)
         let count = try number(start + 1, width)

@@ -14,10 +14,10 @@
 // All numbers are big-endian. A reference's size depends on how many objects there will be, so containers, which
 // are nothing but references, are kept back until `finish`.
 //
-// Objects keep the numbers in whose order they are added, but their bytes stand in the order of `Section`: what
-// lists of one kind share comes first, what differs in its bytes only next, what differs in its length last. So two
-// archives of a type begin alike, their offset tables agree up to the lengths that differ, and one is compressed
-// well with the other as its dictionary. Readers find objects by the table, in whatever order they stand.
+// Objects keep the numbers in whose order they are added, but their bytes stand in the order of `Section`: first the
+// parts that lists of one kind share, then parts that differ only in their bytes, last parts that differ in their
+// length. So two archives of a type begin alike, their offset tables agree up to the lengths that differ, and one is
+// compressed well with the other as its dictionary. Readers find objects by the table, in whatever order they stand.
 
 /// Writes a binary property list, each object as it comes.
 struct BinaryPropertyListWriter: ~Copyable {
@@ -193,7 +193,7 @@ struct BinaryPropertyListWriter: ~Copyable {
 
     // MARK: Added objects
 
-    /// The section of an object that is no container, and where it ends if it was added last.
+    /// The section of an object that is not a container, and where it ends if it was added last.
     @inline(__always)
     func end(of reference: Reference) -> (section: Section, end: Int) {
         switch offsets[Int(reference)] & 3 {

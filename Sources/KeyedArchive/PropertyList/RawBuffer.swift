@@ -109,7 +109,7 @@ struct RawBuffer<Element: BitwiseCopyable>: ~Copyable {
         capacity = larger
     }
 
-    /// Memory for `capacity` elements, with those that are at `base`.
+    /// Memory for `capacity` elements, with the elements at `base`.
     ///
     /// Not `allocate`: the system makes large runs longer without copying them, and without both at a time.
     private static func memory(at base: UnsafeMutablePointer<Element>?, for capacity: Int) -> UnsafeMutablePointer<

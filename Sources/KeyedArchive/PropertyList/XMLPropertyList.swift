@@ -6,7 +6,7 @@ import PropertyLists
 enum XMLPropertyList {
     /// A list that can be read, and where its objects stood if it was XML.
     ///
-    /// The list's bytes are those that were opened, or belong to the origin: it is valid as long as both are there.
+    /// The list's bytes are the opened ones, or belong to the origin: it is valid as long as both are there.
     typealias Opened = (list: BinaryPropertyList, origin: XMLOrigin?)
 
     /// Opens a property list of either form. XML may have a byte order mark or white space in front.

@@ -12,14 +12,13 @@ import Synchronization
 /// inside of a message, `.disconnected` between two.
 ///
 /// Nothing that the other side sends is trusted. The length of a message is checked before it is read, and memory
-/// grows with the bytes that arrive, not with those that are announced. A message is decoded as any archive is: only
-/// the expected classes are instantiated, and ``ArchiveLimits`` hold. A message that cannot be decoded is an error with
+/// grows with the bytes that arrive, not with the announced length. A message is decoded as any archive is: only the
+/// expected classes are instantiated, and ``ArchiveLimits`` hold. A message that cannot be decoded is an error with
 /// code `.unreadableMessage`, after which ``next()`` goes on with the one after it; after every other error but
 /// `.cancelled` the stream is over, and `next()` throws that error again.
 ///
-/// A thread of the receiver's own reads ahead, by about 256 KiB; a value is decoded by the task that takes it. The
-/// receiver must be the only one that reads its stream. It keeps the handle open while it exists, and does not close
-/// it.
+/// The receiver has a thread that reads ahead, by about 256 KiB; a value is decoded by the task that takes it.
+/// Nothing else may read its stream. It keeps the handle open while it exists, and does not close it.
 public final class ArchiveReceiver<Element>: AsyncSequence, Sendable {
     private let bytes: IncomingBytes
     /// Guards the frames; no value is decoded under it.

@@ -37,7 +37,7 @@ struct FrameHeader {
     /// Reads a header; `bytes` has as many bytes as a header.
     init(_ bytes: UnsafeRawBufferPointer) throws(TransferError) {
         guard bytes.prefix(Self.magic.count).elementsEqual(Self.magic) else {
-            throw TransferError(.corrupted, "the bytes are no frame")
+            throw TransferError(.corrupted, "the bytes are not a frame")
         }
         guard Self.number(bytes, at: 16) == FrameChecksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<16])) else {
             throw TransferError(.corrupted, "the checksum of a frame's header is wrong")

@@ -74,7 +74,7 @@ struct FrameParser {
         let available = bytes.count - start
         // Garbage is refused at its first byte.
         guard bytes[start...].starts(with: FrameHeader.magic.prefix(available)) else {
-            throw TransferError(.corrupted, "the bytes are no frame")
+            throw TransferError(.corrupted, "the bytes are not a frame")
         }
         guard available >= FrameHeader.byteCount else { return .needsMore }
         let header = try bytes.withUnsafeBytes { bytes in

@@ -43,7 +43,7 @@ final class IncomingBytes: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mayWait = state.withLock { state in
-                    // A task that is cancelled later finds itself among those that wait.
+                    // A task that is cancelled later finds itself among the waiting ones.
                     guard state.mustWait, !Task.isCancelled else { return false }
                     state.tasks.add(continuation, number: number)
                     return true

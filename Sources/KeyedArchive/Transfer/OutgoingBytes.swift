@@ -90,7 +90,7 @@ final class OutgoingBytes: Sendable {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
                     let mayWait = state.withLock { state in
-                        // A task that is cancelled later finds itself among those that wait.
+                        // A task that is cancelled later finds itself among the waiting ones.
                         guard mustWait(state), !Task.isCancelled else { return false }
                         state.tasks.add(continuation, number: number)
                         return true

@@ -11,7 +11,7 @@ public struct TransferError: Error, Sendable {
         }
         private let base: Base
 
-        /// The bytes are no frame, or their checksum is wrong. The rest of the stream cannot be read.
+        /// The bytes are not a frame, or their checksum is wrong. The rest of the stream cannot be read.
         public static let corrupted = Code(base: .corrupted)
         /// A frame of a version that is not known here. The rest of the stream cannot be read.
         public static let unsupportedVersion = Code(base: .unsupportedVersion)
@@ -22,7 +22,7 @@ public struct TransferError: Error, Sendable {
         /// The other side is gone: it does not read any longer, or the stream ends between two messages and the other
         /// side did not say that it had finished.
         public static let disconnected = Code(base: .disconnected)
-        /// A whole message arrived that is no sound archive of an expected value; ``TransferError/cause`` says why.
+        /// A whole message arrived that is not a sound archive of an expected value; ``TransferError/cause`` says why.
         /// The messages after it can be received.
         public static let unreadableMessage = Code(base: .unreadableMessage)
         /// A value cannot be archived; ``TransferError/cause`` says why. Others can be sent.

@@ -1,4 +1,5 @@
 import Foundation
+import PropertyLists
 
 /// An archive as an indented list of named objects with their classes, for people.
 ///
@@ -34,7 +35,7 @@ public struct ArchiveOutline: Sendable, Equatable {
         case value(ArchiveTree.Value)
         /// An object of a class, in its place; its content follows, one deeper.
         case object(className: String, place: Int)
-        /// A list or dictionary that is no object of its own; its content follows, one deeper.
+        /// A list or dictionary that is not an object of its own; its content follows, one deeper.
         case list
         /// An object that has been shown already.
         case reference(place: Int)
@@ -145,7 +146,7 @@ extension ArchiveOutline: CustomStringConvertible {
     /// A date in UTC, to the millisecond if it has any; its seconds since 2001 if it has no year of four digits.
     private static func text(_ date: Date) -> String {
         let milliseconds = (date.timeIntervalSinceReferenceDate * 1_000).rounded()
-        guard let civil = CivilDate(flooring: milliseconds / 1_000) else {
+        guard let civil = CivilDate(flooring: milliseconds / 1_000), civil.hasYearOfFourDigits else {
             return "\(date.timeIntervalSinceReferenceDate) s since 2001"
         }
         return civil.text(milliseconds: Int(milliseconds - (milliseconds / 1_000).rounded(.down) * 1_000))

@@ -108,7 +108,7 @@ private struct ArchiveChecker {
         return classReference.map { ($0, cost) }
     }
 
-    /// Checks an object that is no instance and no class.
+    /// Checks an object that is not an instance and no class.
     private mutating func checkValue(inTableAt reference: BinaryPropertyList.Reference) throws(ArchiveError) {
         if let byteCount = list.byteCountIfSound(reference, objectCount: source.objects.count) {
             if byteCount == 5 || byteCount == 10, try list.isString(reference, "$null") { return }

@@ -4,7 +4,7 @@ extension ArchiveTree {
     /// Opens an archive in the binary or the XML form of property lists.
     ///
     /// - Parameter archive: the archive's bytes.
-    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if the bytes are no property list, or no keyed
+    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if the bytes are not a property list, or no keyed
     ///   archive; `.unsupportedFormat` for versions that are not known; `.corrupted` if the archive
     ///   is damaged anywhere; `.outOfRange` for integers beyond 64 bits; `.limitExceeded` if lists nest more than
     ///   200 deep, or if it holds far more than its size can justify.

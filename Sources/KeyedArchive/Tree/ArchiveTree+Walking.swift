@@ -4,7 +4,7 @@ extension ArchiveTree {
     /// The object in a place, or `nil` if there is no such place.
     public func object(_ place: Int) -> Object? { objects.indices.contains(place) ? objects[place] : nil }
 
-    /// The instance that a value refers to, or `nil` if it refers to none.
+    /// The instance that a value refers to; `nil` if it does not refer to an instance.
     public func instance(_ value: Value) -> Instance? {
         guard case .reference(let place) = value, case .instance(let instance)? = object(place) else { return nil }
         return instance
@@ -16,7 +16,7 @@ extension ArchiveTree {
         return description
     }
 
-    /// The name of the class of the instance that a value refers to, or `nil` if it refers to none.
+    /// The class name of the instance that a value refers to; `nil` if it does not refer to an instance.
     public func className(of value: Value) -> String? {
         instance(value).flatMap { classDescription(of: $0)?.name }
     }
@@ -25,7 +25,7 @@ extension ArchiveTree {
 
     /// The scalar that a value stands for: strings, numbers, data and dates, inline or by reference; the content of
     /// Foundation's string, data and date objects; the text of UUIDs and of URLs without a base; null for nil and
-    /// `NSNull`. `nil` for all else.
+    /// `NSNull`. `nil` for any other value.
     public func scalar(_ value: Value) -> Value? {
         switch stored(value) {
         case .array, .set, .dictionary: return nil
@@ -75,7 +75,7 @@ extension ArchiveTree {
         }
     }
 
-    /// The base of a URL, which is nil where there is none.
+    /// The base of a URL; `nil` if it has none.
     private func base(of url: Instance) -> Value? {
         guard let value = url["NS.base"], value != .null else { return nil }
         if case .reference(let place) = value, case .empty? = object(place) { return nil }

@@ -7,7 +7,7 @@ extension ArchiveTree {
     /// - Parameter format: `.binary` or `.xml`. XML has no numbers of 4 bytes, so that ``PropertyListValue/float(_:)`` is
     ///   read from it as ``PropertyListValue/real(_:)`` of the same value.
     /// - Throws: ``ArchiveError`` with code `.corrupted` if the tree does not hold together: a reference to a
-    ///   place that is not there, or an instance of something that is no class; `.unsupportedType` for a value that
+    ///   place that is not there, or an instance of something that is not a class; `.unsupportedType` for a value that
     ///   cannot stand where it does, such as the text `$null` as an object, and for values that XML cannot hold;
     ///   `.unsupportedFormat` for another format; `.limitExceeded` if values nest more than 200 deep.
     /// - Complexity: O(*n*) in the tree's values.
@@ -64,7 +64,7 @@ private struct ArchiveTreeWriter: ~Copyable {
         case .instance(let instance):
             guard tree.objects.indices.contains(instance.classPlace),
                 case .classDescription = tree.objects[instance.classPlace]
-            else { throw ArchiveError(.corrupted, "object of something that is no class") }
+            else { throw ArchiveError(.corrupted, "object of something that is not a class") }
             if instance.fields.contains(where: { $0.key == "$class" }) {
                 throw ArchiveError(.unsupportedType, "a field under the key of the class")
             }

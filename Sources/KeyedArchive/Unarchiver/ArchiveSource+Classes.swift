@@ -63,7 +63,7 @@ extension ArchiveSource {
         _ reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> BinaryPropertyList.References {
         guard case .array(let run) = try list.object(reference) else {
-            throw corrupted("names of classes that are no list", reference)
+            throw corrupted("names of classes that are not a list", reference)
         }
         return run
     }

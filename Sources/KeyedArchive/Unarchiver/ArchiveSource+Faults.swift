@@ -4,17 +4,17 @@ extension ArchiveSource {
     ///
     /// - Parameter reference: the value under the object's key `$class`.
     func classPlace(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> UInt32 {
-        guard let uid = try list.uid(reference) else { throw corrupted("class that is no reference", reference) }
+        guard let uid = try list.uid(reference) else { throw corrupted("class that is not a reference", reference) }
         _ = try self.reference(ofObject: uid)
         return uid
     }
 
     func classless(_ place: Int) -> ArchiveError {
-        corrupted("object of something that is no class", list.element(objects, place))
+        corrupted("object of something that is not a class", list.element(objects, place))
     }
 
     func keyWithoutText(_ key: BinaryPropertyList.Reference) -> ArchiveError {
-        corrupted("key that is no string", key)
+        corrupted("key that is not a string", key)
     }
 
     func listsTooDeep(limit: Int) -> ArchiveError {

@@ -152,7 +152,7 @@ struct ArchiveSource: Sendable, BitwiseCopyable {
         try list.isString(reference, "$null")
     }
 
-    /// The object that a value refers to, `nil` if it refers to nothing; the value itself if it is no reference.
+    /// The object that a value refers to, `nil` if it refers to nothing; the value itself if it is not a reference.
     func resolve(
         _ reference: BinaryPropertyList.Reference
     ) throws(ArchiveError) -> BinaryPropertyList.Reference? {
@@ -167,7 +167,7 @@ struct ArchiveSource: Sendable, BitwiseCopyable {
         return try isNull(self.reference(ofObject: uid))
     }
 
-    /// The number that stands inline or as an object of its own; `nil` if it is no number.
+    /// The number that stands inline or as an object of its own; `nil` if it is not a number.
     func number(at reference: BinaryPropertyList.Reference) throws(ArchiveError) -> ArchivedNumber? {
         if let number = list.usualNumber(reference) { return number }
         switch try list.object(reference) {

@@ -16,7 +16,7 @@
 
         init(memberCount: Int) { self.memberCount = memberCount }
 
-        /// The first member that is the same text; the member itself if there is none, or if it is no text.
+        /// The first member that is the same text; the member itself if there is none, or if it is not text.
         mutating func first(equalTo member: AnyHashable) -> AnyHashable {
             guard let text = Self.text(of: member) else { return member }
             if firsts == nil {

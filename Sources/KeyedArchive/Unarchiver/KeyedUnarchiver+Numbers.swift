@@ -49,7 +49,7 @@ extension KeyedUnarchiver {
     /// The error for a value of another kind than the one asked for.
     func mismatch(_ asked: String, _ reference: BinaryPropertyList.Reference) -> ArchiveError {
         let stored = (try? kind(of: reference)) ?? "something unreadable"
-        return ArchiveError(.typeMismatch, "\(stored), where \(asked) is asked for", offset: offset(of: reference))
+        return ArchiveError(.typeMismatch, "\(stored), where \(asked) is expected", offset: offset(of: reference))
     }
 
     /// The error for an object in a place that must not be nil: the object's own `init(coder:)` returned `nil`.

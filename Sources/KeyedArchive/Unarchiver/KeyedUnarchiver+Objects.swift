@@ -36,7 +36,7 @@ extension KeyedUnarchiver {
         else {
             throw ArchiveError(
                 .typeMismatch,
-                "\(ClassNames.name(of: type(of: object))), where \(classes.expected.names) is asked for",
+                "\(ClassNames.name(of: type(of: object))), where \(classes.expected.names) is expected",
                 offset: try source.list.offset(of: source.resolve(reference) ?? reference)
             )
         }

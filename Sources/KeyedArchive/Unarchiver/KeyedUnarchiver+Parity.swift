@@ -81,8 +81,8 @@ extension KeyedUnarchiver {
 
     /// Unarchives the object under the key `root`, of any of the classes named or a property-list type.
     ///
-    /// Foundation's `NSKeyedUnarchiver.unarchiveObject(with:)`, which takes any class and raises;
-    /// this takes those that are named, and throws.
+    /// Foundation's `NSKeyedUnarchiver.unarchiveObject(with:)` takes any class and raises an exception; this takes
+    /// only the named classes, and throws.
     ///
     /// - Returns: the object; `nil` if nil was archived.
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.

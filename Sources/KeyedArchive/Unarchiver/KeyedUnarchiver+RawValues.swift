@@ -41,7 +41,7 @@ extension KeyedUnarchiver {
 
     private static let noCString = ArchiveError(
         .typeMismatch,
-        "a C string is asked for, and an object of another class is there"
+        "an object of another class, where a C string is expected"
     )
 
     private func keep(text: [UInt8]) -> UnsafeMutablePointer<CChar> {

@@ -12,7 +12,7 @@ extension KeyedUnarchiver {
     /// - Throws: ``ArchiveError`` with code `.typeMismatch` if the root is of another type, `.missingValue` if
     ///   there is no root, `.classNotAllowed` for a class that is not expected, `.decodingFailed` if the
     ///   object's `init(coder:)` returned `nil`, `.cyclicReference` for a cycle that cannot be restored,
-    ///   `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if the bytes are no sound archive,
+    ///   `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if the bytes are not a sound archive,
     ///   `.limitExceeded` if it is larger or nests deeper than ``ArchiveLimits`` allow.
     /// - Complexity: O(*n*) in the objects that are decoded.
     // Inlinable: where the type is known a cast takes 10 ns, and elsewhere 100.
@@ -72,7 +72,7 @@ extension KeyedUnarchiver {
             return try unarchiver.root()
         }
         guard let root = found else {
-            throw ArchiveError(.missingValue, "the root is nil, where \(ClassNames.name(of: T.self)) is asked for")
+            throw ArchiveError(.missingValue, "the root is nil, where \(ClassNames.name(of: T.self)) is expected")
         }
         guard let object = root as? T else { throw mismatch(root, type) }
         return object

@@ -11,7 +11,7 @@ import Foundation
 /// used: bad input throws, it never traps.
 ///
 /// An error inside an object's `init(coder:)`, which cannot throw, is kept and thrown at the root: the first error
-/// wins. A missing key gives `nil`, 0 or `false` and is no error.
+/// wins. A missing key gives `nil`, 0 or `false` and is not an error.
 ///
 /// An unarchiver is used from one thread. Nothing is decoded that is not asked for.
 public final class KeyedUnarchiver: NSCoder {
@@ -39,7 +39,7 @@ public final class KeyedUnarchiver: NSCoder {
     @exclusivity(unchecked) var nextContainer = 0
     /// Notes the decoding of a Codable root for a new plan; `nil` if it is not noted.
     @exclusivity(unchecked) var recorder: PlanRecorder?
-    /// Bytes whose addresses were given out.
+    /// Bytes whose addresses callers have.
     @exclusivity(unchecked) var keptBytes: [NSMutableData] = []
 
     /// Whether there is a delegate to ask about every object.
@@ -66,11 +66,11 @@ public final class KeyedUnarchiver: NSCoder {
         set { classes.policy.substitutesSuperclasses = newValue }
     }
 
-    /// Whether objects of classes that are not among those expected are decoded as ``ArchivedObject``, to be
-    /// looked at and archived again. No, unless set: they are errors then.
+    /// Whether objects of unexpected classes are decoded as ``ArchivedObject``, which can be inspected and archived
+    /// again. `false` by default: such an object is an error.
     ///
-    /// Nothing of such a class is instantiated, even if the process has it. A class that decodes its part of a
-    /// circle through such an object may find fields of it missing: those that are still being decoded.
+    /// Nothing of such a class is instantiated, even if the process has it. A class that decodes its part of a circle
+    /// through such an object may find that some of its fields are not decoded yet.
     public var keepsUnknownClasses: Bool {
         get { classes.policy.keepsUnknownClasses }
         set { classes.policy.keepsUnknownClasses = newValue }
@@ -82,7 +82,7 @@ public final class KeyedUnarchiver: NSCoder {
     ///   - data: the archive's bytes.
     ///   - classes: the classes that may be instantiated, with their subclasses.
     ///   - limits: how much the archive may ask for.
-    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if it is no keyed archive,
+    /// - Throws: ``ArchiveError`` with code `.unknownFormat` if it is not a keyed archive,
     ///   `.unsupportedFormat` for versions that are not known, `.corrupted` if its bytes are damaged, `.limitExceeded` if
     ///   it is larger than the limits say, or is XML that nests too deep.
     /// - Complexity: O(*n*) in the bytes.
@@ -181,7 +181,7 @@ public final class KeyedUnarchiver: NSCoder {
 
     deinit { UnarchiverMemoryPool.giveBack(memory) }
 
-    /// The objects that were decoded, and those that are being decoded.
+    /// The objects that are decoded, or are being decoded.
     var objects: ObjectTable {
         @inline(__always) _read { yield memory.objects }
         @inline(__always) _modify { yield &memory.objects }
@@ -311,8 +311,8 @@ public final class KeyedUnarchiver: NSCoder {
             return Set(expected.compactMap { ($0 as AnyObject) as? NSObject }.map { AnyHashable($0) })
         }
     #else
-        /// The object under a key if it is of one of the classes, with the members of collections of these too, or of
-        /// the classes of property lists; `nil` if there is none. Any other object is recorded as `.typeMismatch` or
+        /// The object under a key; `nil` if there is none. It must be of one of the classes; members of collections
+        /// may also be of the classes of property lists. Any other object is recorded as `.typeMismatch` or
         /// `.classNotAllowed`.
         public override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? {
             decodeObject(amongClasses: classes, forKey: key)

@@ -9,7 +9,7 @@ public protocol KeyedUnarchiverDelegate: AnyObject {
     ///   - unarchiver: the unarchiver that asks.
     ///   - name: the class's name in the archive.
     ///   - classNames: the names of the class and its superclasses as the archive has them; empty if it has none.
-    /// - Returns: the class to instantiate, which must be one of those that are expected, or `nil`.
+    /// - Returns: the class to instantiate, which must be one of the expected classes, or `nil`.
     func unarchiver(
         _ unarchiver: KeyedUnarchiver,
         cannotDecodeObjectOfClassName name: String,

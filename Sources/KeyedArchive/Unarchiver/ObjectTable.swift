@@ -1,6 +1,6 @@
 import Foundation
 
-/// The objects that were decoded, and those that are being decoded, by their place in the archive.
+/// The objects that are decoded, or are being decoded, by their place in the archive.
 ///
 /// Counts the members of collections too. Collections that share their parts take little memory as long as they are
 /// left alone. But to cast, compare or archive them takes as much work as if nothing were shared, and that may be
@@ -81,7 +81,7 @@ struct ObjectTable {
         return outer
     }
 
-    /// Notes that the object in progress is no collection: however often it is referred to, it is never taken for
+    /// Notes that the object in progress is not a collection: however often it is referred to, it is never taken for
     /// several.
     mutating func forgetMembers() { memberCount = 0 }
 

@@ -23,7 +23,7 @@ final class UnarchiverMemory: @unchecked Sendable {
         classes = ClassResolver(budget)
     }
 
-    /// Copies an archive's bytes, over those that were there.
+    /// Copies an archive's bytes over the former ones.
     func fill(with archive: UnsafeRawBufferPointer) {
         bytes.truncate(to: 0)
         archive.withMemoryRebound(to: UInt8.self) { bytes.append(contentsOf: $0) }

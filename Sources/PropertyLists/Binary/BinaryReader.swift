@@ -81,7 +81,7 @@ struct BinaryReader: ~Copyable {
         var count = UInt64(source[at] & 0x0F)
         if count == 15 {
             guard start < table, source[start] & 0xF0 == 0x10, source[start] & 0x0F <= 3 else {
-                throw PropertyListError(.corrupted, "count that is no integer", offset: start)
+                throw PropertyListError(.corrupted, "count that is not an integer", offset: start)
             }
             let width = 1 << Int(source[start] & 0x0F)
             guard start + 1 + width <= table else { throw truncated(at) }
@@ -161,7 +161,7 @@ struct BinaryReader: ~Copyable {
             if marker == 0x33 {
                 let bits = try bits(at, 8)
                 guard Double(bitPattern: bits).isFinite else {
-                    throw PropertyListError(.corrupted, "date that is no finite number", offset: at)
+                    throw PropertyListError(.corrupted, "date that is not a finite number", offset: at)
                 }
                 return try builder.append(Node(.date, offset: at, payload: bits))
             }
@@ -209,7 +209,7 @@ struct BinaryReader: ~Copyable {
 
     private mutating func ascii(_ start: Int, count: Int, at: Int) throws(PropertyListError) -> Int {
         try take(count, at)
-        // Bytes above 0x7F are no ASCII, but some writers put UTF-8 there.
+        // Bytes above 0x7F are not ASCII, but some writers put UTF-8 there.
         guard source.part(start..<start &+ count).isUTF8 else {
             throw PropertyListError(.corrupted, "string that is not text", offset: at)
         }
@@ -257,7 +257,7 @@ struct BinaryReader: ~Copyable {
             let name = try reference(place)
             let kind = try source[offset(of: name)] >> 4
             guard kind == 5 || kind == 6 else {
-                throw PropertyListError(.corrupted, "key that is no string", offset: place)
+                throw PropertyListError(.corrupted, "key that is not a string", offset: place)
             }
             let key = try self.object(name)
             builder.shareText(ofKey: key)

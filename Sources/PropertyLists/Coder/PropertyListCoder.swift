@@ -20,7 +20,7 @@ public struct PropertyListCoder: Sendable {
     /// Encodes a value that has a container: an array or a dictionary.
     ///
     /// - Throws: `EncodingError.invalidValue` for a value that encodes nothing, or as a number, string, date or data
-    ///   alone, asks for two kinds of containers, has no form in the format, such as a date that is no number, or has more
+    ///   alone, asks for two kinds of containers, has no form in the format, such as a date that is not a number, or has more
     ///   values than ``limits`` allows, or more containers in each other than 512 or than this thread's stack has room
     ///   for; and the errors of the value's own `encode(to:)`.
     public func encode<Value: Encodable>(_ value: Value) throws -> Data {
@@ -61,7 +61,7 @@ public struct PropertyListCoder: Sendable {
 
     /// Decodes a value from a property list of any format.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` if the data is no property list, or exceeds ``limits`` or this thread's
+    /// - Throws: `DecodingError.dataCorrupted` if the data is not a property list, or exceeds ``limits`` or this thread's
     ///   stack, with the ``PropertyListError`` as the underlying one; the other kinds of `DecodingError`, each with its coding path, for a list that does not fit.
     public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         var format = PropertyListFormat.binary

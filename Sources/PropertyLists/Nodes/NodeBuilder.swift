@@ -134,7 +134,9 @@ extension NodeBuilder {
 
     mutating func date(_ date: Date) throws(PropertyListError) -> Int {
         let seconds = date.timeIntervalSinceReferenceDate
-        guard seconds.isFinite else { throw PropertyListError(.notRepresentable, "date that is no finite number") }
+        guard seconds.isFinite else {
+            throw PropertyListError(.notRepresentable, "date that is not a finite number")
+        }
         return try append(Node(.date, offset: 0, payload: seconds.bitPattern))
     }
 }

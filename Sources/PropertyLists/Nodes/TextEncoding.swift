@@ -47,7 +47,7 @@ enum TextEncoding {
         for (at, byte) in input.enumerated() {
             let value = 0x80...0x9F ~= byte ? windows1252Marks[Int(byte) - 0x80] : UInt16(byte)
             guard let scalar = Unicode.Scalar(value), value != 0xFFFD else {
-                throw PropertyListError(.corrupted, "byte that is no character of Windows-1252", offset: at)
+                throw PropertyListError(.corrupted, "byte that is not a character of Windows-1252", offset: at)
             }
             text.append(scalar)
         }

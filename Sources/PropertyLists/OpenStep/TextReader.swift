@@ -327,7 +327,7 @@ struct TextReader: ~Copyable {
             } else {
                 let before = at
                 try skipSpace()
-                guard at > before else { throw failure("character that is no hexadecimal digit") }
+                guard at > before else { throw failure("character that is not a hexadecimal digit") }
             }
         }
         guard high == nil else { throw failure("data with half a byte", at: start) }

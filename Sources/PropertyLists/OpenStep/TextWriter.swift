@@ -44,7 +44,7 @@ struct TextWriter: ~Copyable {
         case .float: real(Double(node.float), Double(node.float).description)
         case .real: real(node.real, node.real.description)
         default:
-            guard let date = CivilDate(seconds: node.real) else {
+            guard let date = CivilDate(flooring: node.real) else {
                 throw PropertyListError(.notRepresentable, "date too far away for text")
             }
             append("<*D")

@@ -75,7 +75,7 @@ enum XMLScalar {
         default: break
         }
         guard let number = Double(text), !number.isNaN else {
-            throw PropertyListError(.corrupted, "real that is no number", offset: offset)
+            throw PropertyListError(.corrupted, "real that is not a number", offset: offset)
         }
         return number
     }
@@ -126,6 +126,6 @@ enum XMLScalar {
             second: second
         )
         guard at == range.upperBound, let date else { throw failure() }
-        return Double(date.seconds)
+        return Double(date.secondsSince2001)
     }
 }

@@ -53,7 +53,7 @@ struct XMLWriter: ~Copyable {
         case .real: real(node.real, node.real.description)
         case .date:
             // Readers know years of four digits.
-            guard let date = CivilDate(seconds: node.real), (1...9_999).contains(date.year) else {
+            guard let date = CivilDate(flooring: node.real), date.hasYearOfFourDigits else {
                 throw PropertyListError(.notRepresentable, "XML cannot hold a date outside the years 1 to 9999")
             }
             append("<date>")

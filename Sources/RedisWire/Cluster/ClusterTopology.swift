@@ -31,7 +31,7 @@ package struct ClusterTopology: Sendable, Equatable {
     /// Reads the answers to ``questions``. Of the latter two, which a user's rights may not include, refusals and parts
     /// that cannot be read are left out.
     ///
-    /// - Throws: `.refused` if the node is not a cluster's, or says that no slot has a master; `.malformed` for slots that are no cluster's.
+    /// - Throws: `.refused` if the node is not a cluster's, or says that no slot has a master; `.malformed` for slots that are not a cluster's.
     init(_ answers: [RedisValue], toldBy node: RedisEndpoint) throws(RedisError) {
         guard let slots = answers.first else { throw Self.malformed(node, "an answer is missing") }
         if case .error(let error) = slots {
@@ -82,7 +82,7 @@ package struct ClusterTopology: Sendable, Equatable {
     /// Reads `CLUSTER SLOTS`: ranges of slots with the address of their master, then those of its replicas.
     private mutating func read(slots value: RedisValue, toldBy node: RedisEndpoint) throws(RedisError) {
         guard let ranges = value.elements, ranges.count <= Self.mostRanges else {
-            throw Self.malformed(node, "its slots are no list of ranges")
+            throw Self.malformed(node, "its slots are not a list of ranges")
         }
         // Calls would wait for masters until their timeouts.
         if ranges.isEmpty { throw RedisError(.refused, "\(node) says that no slot has a master.") }

@@ -37,7 +37,7 @@ package final class ReplicaReader: Sendable {
     /// - Parameters:
     ///   - pause: how often a replica is asked whether it hears of its master.
     ///   - all: gives all replicas there are.
-    ///   - replicas: gives those that have the keys of a command.
+    ///   - replicas: gives the replicas that have the keys of a command.
     init(
         _ settings: RedisSettings,
         askedEach pause: Duration,
@@ -99,7 +99,7 @@ package final class ReplicaReader: Sendable {
         return values
     }
 
-    /// The next replica whose turn it is, of those that count or are to be asked.
+    /// The next replica in turn, of the replicas that count or are to be asked.
     private func replica(for command: RedisCommand, at now: Instant) -> RedisEndpoint? {
         let known = replicas(command)
         if known.isEmpty { return nil }

@@ -99,7 +99,7 @@ package struct RedisDecoder {
         let frame = frames.last
         if frame?.kind == .chunks {
             if type != UInt8(ascii: ";") {
-                throw malformed("A streamed string has a token that is no chunk", offset)
+                throw malformed("A streamed string has a token that is not a chunk", offset)
             }
             return
         }
@@ -263,10 +263,10 @@ package struct RedisDecoder {
     ) throws(RedisDecodingError) -> Int? {
         if nullable, buffer[line].elementsEqual([UInt8(ascii: "-"), UInt8(ascii: "1")]) { return nil }
         // 18 digits are below 2^63.
-        guard (1...18).contains(line.count) else { throw malformed("A length that is no number", offset) }
+        guard (1...18).contains(line.count) else { throw malformed("A length that is not a number", offset) }
         var number = 0
         for byte in buffer[line] {
-            guard (0x30...0x39).contains(byte) else { throw malformed("A length that is no number", offset) }
+            guard (0x30...0x39).contains(byte) else { throw malformed("A length that is not a number", offset) }
             number = 10 * number + Int(byte - 0x30)
         }
         return number

@@ -6,7 +6,7 @@ extension RedisChannel {
     enum Held {
         /// A message, or an answer that nothing asked for.
         case value(RedisValue)
-        /// Bytes that are no RESP3: the decoder throws its error again.
+        /// Bytes that are not RESP3: the decoder throws its error again.
         case undecodable
         case failure(SocketError)
     }

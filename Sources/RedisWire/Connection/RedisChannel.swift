@@ -298,7 +298,7 @@ final class RedisChannel: @unchecked Sendable {
         } catch let error as RedisError {
             fail(error)
         } catch {
-            fail(RedisError(.malformed, "\(parts.name) sent bytes that are no RESP3: \(error)"))
+            fail(RedisError(.malformed, "\(parts.name) sent bytes that are not RESP3: \(error)"))
         }
         return false
     }

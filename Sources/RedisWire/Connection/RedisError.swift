@@ -16,7 +16,7 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         public static let timeout = Code(kind: .timeout)
         /// The server did not accept the connection: a wrong password, say, or a version without RESP3.
         public static let refused = Code(kind: .refused)
-        /// The server sent bytes that are no RESP3, or a value above a limit.
+        /// The server sent bytes that are not RESP3, or a value above a limit.
         public static let malformed = Code(kind: .malformed)
         /// The task was cancelled.
         public static let cancelled = Code(kind: .cancelled)

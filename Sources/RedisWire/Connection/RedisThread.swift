@@ -99,7 +99,7 @@ final class RedisThread: Sendable {
         }
     }
 
-    /// Does the work of all connections that is due, and drops those that are over.
+    /// Does the due work of all connections, and drops closed ones.
     private static func act(on inboxes: inout [Int: RedisInbox]) {
         let now = ContinuousClock.now
         for (number, inbox) in inboxes {

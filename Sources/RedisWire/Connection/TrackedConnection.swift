@@ -181,7 +181,7 @@ private final class Tracker: Sendable {
         // answering the channel. The loss may not come out here: its message is lost on the way, and no call is made.
         async let hasCalls = Self.isAnswered(calls)
         if let answers = try? await channel.send([heartbeat(), Role.question]) {
-            // A node of a cluster refuses the heartbeat itself when it is no master any longer.
+            // A node of a cluster refuses the heartbeat itself when it is not a master any longer.
             if !answers[0].isError, case .replica(let mustBeLeft) = role.finding(answers[1]) {
                 if mustBeLeft {
                     for connection in [calls, channel] { connection.reconnect(because: "it led to a replica") }

@@ -25,5 +25,5 @@ package struct RedisTLSSettings: Sendable, Hashable {
     }
 
     static let unsupported =
-        "TLS is asked for, and this build has none: enable the trait TLS of the package typed-cache"
+        "this build has no TLS: enable the trait TLS of the package typed-cache"
 }

@@ -84,7 +84,7 @@ package struct RedisURL {
             guard let end = text.firstIndex(of: "]") else { throw RedisURLError("an IPv6 address without its “]”") }
             let host = try decode(text[text.index(after: text.startIndex)..<end], "host")
             guard host.contains(":"), host.allSatisfy({ $0.isHexDigit || ":.%".contains($0) || host.contains("%") })
-            else { throw RedisURLError("“[\(host)]” is no IPv6 address") }
+            else { throw RedisURLError("“[\(host)]” is not an IPv6 address") }
             return .tcp(host: host, port: try port(text[text.index(after: end)...]) ?? usualPort)
         }
         let colon = text.firstIndex(of: ":") ?? text.endIndex
@@ -208,7 +208,7 @@ package struct RedisURL {
             throw RedisURLError("in the \(part) “%” is not followed by two hexadecimal digits; write %25 for “%”")
         }
         guard !bytes.contains(0), let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw RedisURLError("the \(part) is no UTF-8, or has a zero in it")
+            throw RedisURLError("the \(part) is not UTF-8, or has a zero in it")
         }
         return decoded
     }

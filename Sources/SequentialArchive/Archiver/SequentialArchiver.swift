@@ -233,7 +233,8 @@ public final class SequentialArchiver: NSCoder {
     /// Encodes a reference to an object that is in the archive only if something else of the root's graph encodes it
     /// unconditionally; otherwise it decodes to nil.
     ///
-    /// Outside `encodeRootObject(_:)` this is recorded as `.encodingFailed`: what else is to come is not known there.
+    /// Outside `encodeRootObject(_:)` this is recorded as `.encodingFailed`: the values that follow are not known
+    /// there.
     public override func encodeConditionalObject(_ object: Any?) {
         if hasFailed { return }
         guard let object, case let value = replaced(object), type(of: value) is AnyClass else {

@@ -73,7 +73,7 @@ extension NSValue: SequentialIntrinsic {
             return archiver.record(
                 ArchiveError(
                     .unsupportedType,
-                    "an NSValue that is no number, point, size, rectangle or range has no form in archives without keys"
+                    "an NSValue that is not a number, point, size, rectangle or range has no form in archives without keys"
                 )
             )
         }

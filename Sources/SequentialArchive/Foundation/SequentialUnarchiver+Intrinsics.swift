@@ -231,7 +231,7 @@ extension SequentialUnarchiver {
     /// The attributes of a run, and their weight. Every run may name a new dictionary, or refer to an earlier one.
     private func attributes() throws(ArchiveError) -> (attributes: [NSAttributedString.Key: Any], weight: Int) {
         guard let entries = try nextObject() as? [String: Any] else {
-            throw reader.corrupted("attributes that are no dictionary with names as keys")
+            throw reader.corrupted("attributes that are not a dictionary with names as keys")
         }
         let weight = try AttributeWeight.weight(of: entries) { count throws(ArchiveError) in
             try reader.spend(count)

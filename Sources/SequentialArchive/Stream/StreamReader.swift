@@ -42,7 +42,7 @@ final class StreamReader {
 
     /// Reads the header.
     ///
-    /// - Throws: `.unknownFormat` if the bytes are no typed stream, `.unsupportedFormat` for another version of the
+    /// - Throws: `.unknownFormat` if the bytes are not a typed stream, `.unsupportedFormat` for another version of the
     ///   format, `.limitExceeded` if there are more bytes than the limits allow.
     init(_ bytes: [UInt8], limits: ArchiveLimits) throws(ArchiveError) {
         guard bytes.count <= limits.byteCount else {
@@ -266,7 +266,7 @@ final class StreamReader {
     func text(ofString number: Int) throws(ArchiveError) -> String {
         if let text = strings[number].text { return text }
         guard let text = String(validating: strings[number].bytes, as: UTF8.self) else {
-            throw corrupted("a name that is no text")
+            throw corrupted("a name that is not text")
         }
         strings[number].text = text
         return text

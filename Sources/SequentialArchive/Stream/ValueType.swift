@@ -31,7 +31,7 @@ enum ValueType: Hashable, Sendable {
 
     /// The types of a group, one after the other.
     ///
-    /// - Throws: `.unsupportedType` for types that typed streams do not hold, `.corrupted` for text that is no type.
+    /// - Throws: `.unsupportedType` for types that typed streams do not hold, `.corrupted` for text that is not a type.
     static func list(_ text: [UInt8]) throws(ArchiveError) -> [ValueType] {
         var rest = try checked(text)
         var types: [ValueType] = []
@@ -114,7 +114,7 @@ enum ValueType: Hashable, Sendable {
         let head = rest.prefix { !stops.contains($0) }
         if rest.dropFirst(head.count).first == UInt8(ascii: "=") {
             guard let text = String(validating: head, as: UTF8.self) else {
-                throw ArchiveError(.corrupted, "a structure's name that is no text")
+                throw ArchiveError(.corrupted, "a structure's name that is not text")
             }
             name = text
             rest = rest.dropFirst(head.count + 1)

@@ -7,7 +7,7 @@ extension TypedStream {
     /// - Parameters:
     ///   - data: the archive's bytes.
     ///   - limits: how much the archive may ask for.
-    /// - Throws: `ArchiveError` with code `.unknownFormat` if the bytes are no typed stream, `.unsupportedFormat` for
+    /// - Throws: `ArchiveError` with code `.unknownFormat` if the bytes are not a typed stream, `.unsupportedFormat` for
     ///   another version of the format, `.unsupportedType` for values of types that are not read, such as unions and
     ///   pointers, `.corrupted` if the archive is damaged anywhere, `.limitExceeded` if objects nest too deep or the
     ///   archive holds far more than its size can justify.

@@ -53,7 +53,7 @@ extension SequentialUnarchiver {
     func unknownValue(at offset: Int) -> ArchiveError {
         ArchiveError(
             .unsupportedType,
-            "an NSValue that is no number, point, size, rectangle or range; TypedStream reads the archive without making "
+            "an NSValue that is not a number, point, size, rectangle or range; TypedStream reads the archive without making "
                 + "objects",
             offset: offset
         )

@@ -76,7 +76,7 @@ extension SequentialUnarchiver {
     private func referencedClass(below end: Int) throws(ArchiveError) -> StreamClass {
         let start = reader.position
         guard let known = knownClass(try reader.reference(below: end)) else {
-            throw reader.corrupted("a reference to something that is no class", at: start)
+            throw reader.corrupted("a reference to something that is not a class", at: start)
         }
         return known
     }
@@ -107,7 +107,7 @@ extension SequentialUnarchiver {
             return bytes
         default:
             guard case .cString(let bytes) = entries[try reader.reference(below: nextEntry)] else {
-                throw reader.corrupted("a reference to something that is no C string", at: start)
+                throw reader.corrupted("a reference to something that is not a C string", at: start)
             }
             return bytes
         }
@@ -184,7 +184,7 @@ extension SequentialUnarchiver {
             (reader.position, reader.nextString, nextEntry) = (position, nextString, number)
             defer { (reader.position, reader.nextString, nextEntry, frame) = outer }
             return try newObject()
-        case .cls, .cString: throw reader.corrupted("a reference to something that is no object", at: offset)
+        case .cls, .cString: throw reader.corrupted("a reference to something that is not an object", at: offset)
         }
     }
 

@@ -8,14 +8,14 @@ extension SequentialUnarchiver {
         if reader.isAtEnd {
             throw ArchiveError(
                 .missingValue,
-                "a value is asked for at the end of the archive",
+                "a value is expected, and the archive ends here",
                 offset: reader.position
             )
         }
         if frame.cls != nil, try reader.peek() == StreamTag.end {
             throw ArchiveError(
                 .missingValue,
-                "a value is asked for, and the object holds no more",
+                "a value is expected, and the object has no more",
                 offset: reader.position
             )
         }
@@ -32,7 +32,7 @@ extension SequentialUnarchiver {
     func mismatch(_ stored: ValueType, asked: ValueType) -> ArchiveError {
         ArchiveError(
             .typeMismatch,
-            "a value of the type \(stored), where \(asked) is asked for: values are decoded in the order and by the "
+            "a value of the type \(stored), where \(asked) is expected: values are decoded in the order and by the "
                 + "types in which they were encoded",
             offset: reader.position
         )

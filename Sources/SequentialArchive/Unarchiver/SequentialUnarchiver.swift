@@ -7,9 +7,9 @@ import KeyedArchive
 /// let zoo = try SequentialUnarchiver.unarchivedObject(ofClass: Zoo.self, from: data)
 /// ```
 ///
-/// Values have no keys: a class must decode all that it encoded, in the same order and by the same types. Integers may
-/// be asked for by any integer type that holds them, and reals by either type; anything else is an error that names
-/// the place.
+/// Values have no keys: a class must decode all that it encoded, in the same order and by the same types. An integer
+/// is decoded by any integer type that holds it, a real by either type; any other type is an error that names the
+/// place.
 ///
 /// Only the classes that the caller expects, their subclasses, and strings, numbers, dates and collections are
 /// instantiated; any other class in the archive is an error. Every byte is checked before it is used: bad input throws,
@@ -58,7 +58,7 @@ public final class SequentialUnarchiver: NSCoder {
     ///   - data: the archive's bytes.
     ///   - classes: the classes that may be instantiated, with their subclasses.
     ///   - limits: how much the archive may ask for.
-    /// - Throws: `ArchiveError` with code `.unknownFormat` if the bytes are no typed stream, `.unsupportedFormat` for
+    /// - Throws: `ArchiveError` with code `.unknownFormat` if the bytes are not a typed stream, `.unsupportedFormat` for
     ///   another version of the format, `.limitExceeded` if there are more bytes than the limits allow.
     public init(
         forReadingWith data: Data,
@@ -88,7 +88,7 @@ public final class SequentialUnarchiver: NSCoder {
     /// - Throws: `ArchiveError` with code `.typeMismatch` if the root, or a value that a class asks for, is of another
     ///   type; `.missingValue` if a class asks for more than there is; `.classNotAllowed` for a class that is not
     ///   expected; `.decodingFailed` if an `init(coder:)` returns `nil`; `.cyclicReference` for a cycle that cannot be
-    ///   restored; `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if the bytes are no sound archive;
+    ///   restored; `.corrupted`, `.unknownFormat` or `.unsupportedFormat` if the bytes are not a sound archive;
     ///   `.limitExceeded` if it is larger or nests deeper than the limits allow.
     /// - Complexity: O(*n*) in the archive's bytes.
     public static func unarchivedObject<T>(
@@ -109,8 +109,8 @@ public final class SequentialUnarchiver: NSCoder {
 
     /// Unarchives one object graph, of any of the classes named or of Foundation's.
     ///
-    /// Foundation's `NSUnarchiver.unarchiveObject(with:)` takes any class and raises; this takes those that are named,
-    /// and throws.
+    /// Foundation's `NSUnarchiver.unarchiveObject(with:)` takes any class and raises an exception; this takes only
+    /// the named classes, and throws.
     ///
     /// - Throws: as `unarchivedObject(ofClass:allowing:from:)`.
     public static func unarchiveObject(
@@ -133,7 +133,7 @@ public final class SequentialUnarchiver: NSCoder {
         try unarchiveObject(with: ArchiveFile.read(path), allowing: classes)
     }
 
-    /// Ends decoding. Values that were not asked for are no error: see ``isAtEnd``.
+    /// Ends decoding. Values that were not asked for are not an error: see ``isAtEnd``.
     ///
     /// - Throws: the first error of all that was decoded.
     public func finishDecoding() throws(ArchiveError) {
@@ -337,7 +337,7 @@ public final class SequentialUnarchiver: NSCoder {
         record(
             ArchiveError(
                 .unsupportedType,
-                "a value is asked for by a key in an archive without keys: decode without keys if allowsKeyedCoding "
+                "a value is expected under a key, and the archive has no keys: decode without keys if allowsKeyedCoding "
                     + "is false",
                 offset: reader.position,
                 keyPath: [key]

@@ -136,7 +136,7 @@ enum OldPropertyList {
             keys.reserveCapacity(count)
             for _ in 0..<count {
                 guard let key = try next(&rest, depth: depth + 1) as? String else {
-                    throw corrupted("with a key that is no string")
+                    throw corrupted("with a key that is not a string")
                 }
                 keys.append(key)
             }

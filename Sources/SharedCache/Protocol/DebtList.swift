@@ -94,7 +94,7 @@ struct PayKeys: EngineCall {
     /// Why keys are unpaid.
     private(set) var failure: StoreError?
 
-    /// - Parameter mayLeaveSome: whether unpaid keys are no error.
+    /// - Parameter mayLeaveSome: whether unpaid keys are not an error.
     init(_ keys: [StoreKey], mayLeaveSome: Bool = false) {
         self.keys = keys
         self.mayLeaveSome = mayLeaveSome

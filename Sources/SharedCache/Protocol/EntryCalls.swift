@@ -162,7 +162,7 @@ struct SaveEntry: EntryCall {
 
     let new: NewEntry
     let action = Self.saving
-    /// What a host that allows no scripts is sent instead of one.
+    /// The commands for a host that allows no scripts.
     private var whole: [RedisCommand] = []
 
     init(_ new: NewEntry) { self.new = new }

@@ -147,7 +147,8 @@ struct EntryNames: Sendable {
     }
 }
 
-/// Which of a cache's entries count: those that were saved since all were removed at last. Two are never the same.
+/// The generation of a cache's entries: only entries saved since the last removal of all count. Two are never the
+/// same.
 struct Generation: Sendable, Equatable, CustomStringConvertible {
     private let number: UInt64
     let description: String

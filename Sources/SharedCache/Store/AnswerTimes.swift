@@ -23,8 +23,8 @@ struct AnswerTimes: Sendable {
         usual = times.sorted()[times.count / 2]
     }
 
-    /// How long a fetch waits that has something else than the answer: it follows the usual answer, within what the
-    /// settings allow. As long as none has come, as long as any other call.
+    /// How long a fetch waits if it has an alternative to the answer: it follows the usual answer, within the limits
+    /// that the settings allow. Before the first answer, as long as any other call.
     func softTimeout(_ timeouts: SharedSettings.Timeouts) -> Duration {
         guard let usual else { return timeouts.hard }
         return min(max(usual * Self.patience, timeouts.soft), timeouts.hard)

@@ -163,7 +163,7 @@ extension SharedStore {
         }
     }
 
-    /// More than two thousand million keys are no server's.
+    /// More than two thousand million keys are not a server's.
     private static let mostRounds = 1 << 22
 
     /// Gives the names of one server to `body`; returns whether it wants more.

@@ -116,7 +116,7 @@ extension SharedStore {
 
     /// A request for some keys, and the results of its answers.
     private struct PartReading {
-        /// The keys that can be asked for; a text that is no key has its failure among the results.
+        /// The keys that can be asked for; a text that is not a key has its failure among the results.
         private(set) var keys: [StoreKey] = []
         /// The place of each key's result.
         private var places: [Int] = []

@@ -3,7 +3,7 @@ import Foundation
 import RedisWire
 
 extension SharedStore {
-    /// Reads entries from replicas, and from the primary those that replicas do not have, or not fresh.
+    /// Reads entries from replicas, and from the primary if a replica has no fresh one.
     ///
     /// An entry of a replica may have been replaced before it was read, so it is doubtful: its next use in memory compares it
     /// with the primary's. Only entries of a generation are read of which the primary has just told that it is current.
@@ -35,7 +35,7 @@ extension SharedStore {
         within time: Duration,
         _ clock: EngineClock
     ) async -> [Int: StoredArchive] {
-        // A text that is no key has its failure from the primary's part.
+        // A text that is not a key has its failure from the primary's part.
         let keys = texts.enumerated().compactMap { place, text -> (place: Int, entry: EngineEntry)? in
             guard let key = try? StoreKey(text) else { return nil }
             return (place, EngineEntry(key: key, name: view.names.entry(text, generation), clock: clock))

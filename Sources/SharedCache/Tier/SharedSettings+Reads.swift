@@ -13,9 +13,10 @@ extension SharedSettings {
         /// The server of the URL, or the masters of a cluster.
         public static let primary = Reads(kind: .primary)
 
-        /// Replicas, where memory has nothing: for caches whose values may be older. Fetches that suspend read from them, and
-        /// ask the primary if a replica has no fresh entry, does not answer, or is not connected with the primary. All else
-        /// goes to the primary: changes, leases, comparisons, `.latest`, blocking fetches, and caches with a near disk.
+        /// Replicas, if memory has no entry: for caches whose values may be older. Fetches that suspend read from
+        /// them, and ask the primary if a replica has no fresh entry, does not answer, or is not connected with the
+        /// primary. All else goes to the primary: changes, leases, comparisons, `.latest`, blocking fetches, and
+        /// caches with a near disk.
         ///
         /// The guarantees of a fetch are weaker then: see <doc:SharedGuarantees>. Needs ``Coherence/invalidated``.
         ///

@@ -8,7 +8,7 @@
 public struct SharedSettings: Sendable, Equatable {
     /// How long calls wait for the server.
     public var timeouts: Timeouts
-    /// How the server is asked for signs of life.
+    /// How the tier checks that the server is alive.
     public var heartbeat: Heartbeat
     /// When calls stop waiting for a server that does not answer.
     public var breaker: Breaker
@@ -57,8 +57,8 @@ public struct SharedSettings: Sendable, Equatable {
         self.compression = compression
     }
 
-    /// The settings that a tier takes: values beyond their bounds become the nearest ones that are allowed, since each may
-    /// be set after it was made.
+    /// The settings that a tier takes: values beyond their bounds become the nearest allowed value, since each may be
+    /// set after it was made.
     var withinBounds: SharedSettings {
         var settings = self
         settings.timeouts = Timeouts(connect: timeouts.connect, soft: timeouts.soft, hard: timeouts.hard)
@@ -95,11 +95,11 @@ public struct SharedSettings: Sendable, Equatable {
         }
     }
 
-    /// How the server is asked for signs of life. Interval and deadline together are the bound of staleness: no fetch
-    /// gives a value from memory that another machine has replaced or removed longer ago than that, even if connections
+    /// How the tier checks that the server is alive. Interval and deadline together are the bound of staleness: no
+    /// fetch returns a value from memory that another machine replaced or removed longer ago, even if connections
     /// fail.
     public struct Heartbeat: Sendable, Equatable {
-        /// How often the server is asked while it is connected; 1 s by default, at least 10 ms.
+        /// How often the tier sends a heartbeat while it is connected; 1 s by default, at least 10 ms.
         public var interval: Duration
         /// How long after the time for a heartbeat memory may go on answering without one; 1 s by default.
         public var deadline: Duration

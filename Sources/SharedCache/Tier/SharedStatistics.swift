@@ -24,7 +24,8 @@ public struct SharedStatistics: Sendable, Hashable {
     public internal(set) var ownEchoes = 0
     /// How often the server began to tell of changes: once, and after each loss of a connection.
     public internal(set) var epochs = 0
-    /// Changes that the server did not acknowledge, whose entries it is told to remove until it does.
+    /// Changes that the server did not acknowledge. The tier removes their entries on the server until it
+    /// acknowledges that.
     public internal(set) var debts = 0
     /// Leases that loads of this process got.
     public internal(set) var leasesWon = 0

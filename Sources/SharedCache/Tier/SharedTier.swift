@@ -18,14 +18,14 @@ import TypedCache
 /// delay.
 ///
 /// Calls for all keys share one connection. A call that gets no answer in time throws `CacheError` with code
-/// `.unreachable`; a fetch with a producer goes on without the server, see ``SharedSettings/Timeouts``. A save or
-/// removal that was not acknowledged leaves nothing to be read in this process, and the server is told to remove
-/// the entry as soon as it answers again.
+/// `.unreachable`; a fetch with a producer goes on without the server, see ``SharedSettings/Timeouts``. After an
+/// unacknowledged save or removal this process has no value for the key, and the tier removes the entry on the server
+/// as soon as that answers again.
 ///
-/// Of a cluster some hosts are named, by which the tier finds all masters:
-/// `redis+cluster://app:secret@10.0.0.1,10.0.0.2/?prefix=shop`. Its keys are spread over the masters, each of which has
-/// connections and heartbeats of its own. The bound of staleness is longer by the cluster's node timeout: for so long a
-/// master that was cut off from the other nodes may go on answering.
+/// For a cluster, name some hosts; the tier finds all masters:
+/// `redis+cluster://app:secret@10.0.0.1,10.0.0.2/?prefix=shop`. The keys are spread over the masters; each has its
+/// own connections and heartbeats. The bound of staleness is longer by the cluster's node timeout, because a master
+/// that was cut off from the other nodes may answer for that long.
 ///
 /// The server needs Redis 6.2 or Valkey 7.2, or later. The tier connects by itself, and again whenever it lost the
 /// server.
@@ -52,17 +52,18 @@ public final class SharedTier: Sendable {
     ///   - url: `redis://[[user]:password@]host[:port][/database]`, `redis+cluster://…host[:port][,host[:port]…]` or
     ///     `unix:/path/of.sock`, `rediss` for TLS, `valkey` in place of `redis`; with the parameters `prefix` (the
     ///     beginning of the names of all entries, 1 to 64 letters, digits, `.`, `_` and `-`; `default` if there is
-    ///     none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such as `500ms`, `2s`). With sentinels,
-    ///     `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/master[/database]`: they are asked for the
-    ///     master before each new connection, with `sentinel_user` and `sentinel_password`, if they want those.
+    ///     none), `client_name`, `timeout`, `soft_timeout` and `connect_timeout` (such as `500ms`, `2s`). With
+    ///     sentinels, `redis+sentinel://[[user]:password@]host[:port][,host[:port]…]/master[/database]`: the tier
+    ///     asks them for the master before each new connection, with `sentinel_user` and `sentinel_password` if
+    ///     given.
     ///   - settings: of which the URL's timeouts take precedence.
-    ///   - credentials: gives the user and password, or token, of each new connection, for those that expire; `nil` if
-    ///     the URL has them. Called once for each connection, from a thread of its own; its time counts as that of
-    ///     connecting, so keep credentials that take longer to get. If it throws, the server is unreachable, and it is called again
-    ///     for the next attempt to connect. Of a cluster and of sentinels' servers, all have the same.
+    ///   - credentials: gives the user and password, or token, of each new connection, for credentials that expire;
+    ///     `nil` if the URL has them. Called once for each connection, on a separate thread; its time counts as time
+    ///     to connect, so keep credentials that take long to get. If it throws, the server is unreachable, and it is
+    ///     called again for the next attempt to connect. Of a cluster and of sentinels' servers, all have the same.
     /// - Throws: `CacheError` with code `.invalidServer` for a URL that cannot be used, which the message explains
     ///   without the password, or that has one besides `credentials`; `.unreachable` if the process has no descriptors left; `.forked` in a process that was
-    ///   forked, without running another program, from one that had a tier. A server that is down is no error here.
+    ///   forked, without running another program, from one that had a tier. A server that is down is not an error here.
     public convenience init(
         _ url: String,
         _ settings: SharedSettings = SharedSettings(),

@@ -21,7 +21,7 @@ struct DistanceCounts: Sendable, Hashable {
         for index in counts.indices { counts[index] = counts[index] * share + later.counts[index] }
     }
 
-    /// Corrects the counts by the true number of uses: those that are missing, or too many, are of the keys that are
+    /// Corrects the counts by the true number of uses: uses that are missing, or too many, are of the keys that are
     /// used most.
     mutating func adjust(toUses trueUses: Double) {
         guard uses > 0 else { return }

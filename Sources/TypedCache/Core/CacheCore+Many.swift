@@ -32,7 +32,7 @@ extension CacheCore {
     /// - Parameters:
     ///   - members: of two for one key, the later one counts.
     ///   - keepsFormer: whether the entry that a key has stays where the new one fails.
-    /// - Returns: why each of them failed, in their order; `nil` for those that did not.
+    /// - Returns: the failure of each, in their order; `nil` for a success.
     /// - Throws: `.closed` and `.forked`, and then nothing was done.
     func write(_ members: [BatchMember], keepsFormer: Bool = false) throws(CacheError) -> [CacheError?] {
         try checkUsable()

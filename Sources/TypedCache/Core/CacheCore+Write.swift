@@ -87,7 +87,7 @@ extension CacheCore {
         recorder.save(new)
     }
 
-    /// Saves an entry whatever is there, as ``write(_:_:keepsUnsaved:)`` does, and suspends the task.
+    /// Saves an entry without a condition, as ``write(_:_:keepsUnsaved:)`` does, and suspends the task.
     nonisolated(nonsending) func save(_ new: NewEntry) async throws(CacheError) {
         let key = new.key
         guard let remote, !remote.isOwed(key.text), new.attributes.freshness(at: clock.now) != .useless else {
@@ -240,7 +240,7 @@ extension CacheCore {
         return WriteTicket(key, begun, reach: reach, core: self)
     }
 
-    /// Begins to change a key's entry, whatever it is. All else is as with a rule.
+    /// Begins to change a key's entry without a condition. Otherwise as with a rule.
     ///
     /// - Parameter reach: the entries that are changed.
     func beginWrite(_ key: EntryKey, reach: MemoryTier.Reach = .all) -> WriteTicket {

@@ -32,13 +32,13 @@ public struct CacheEvent: Sendable {
         public static let removed = Kind(base: .removed)
         /// All entries were removed by a call; the event has no key.
         public static let removedAll = Kind(base: .removedAll)
-        /// Memory learned that another process or machine has changed the entry, and forgot it; without a key: that any
-        /// entry may have been changed, because a connection to a server was lost, say.
+        /// Memory dropped the entry because another process or machine has changed it. Without a key, any entry may
+        /// have changed, for example because a connection to a server was lost.
         public static let invalidated = Kind(base: .invalidated)
-        /// Memory's entry, which another machine may have changed unheard, was compared with the server's and is still
-        /// the same.
+        /// The entry in memory was compared with the server's, because another machine may have changed it unnoticed;
+        /// both are the same.
         public static let verified = Kind(base: .verified)
-        /// A failure that no call could throw, of a deferred save or of the removal of an expired entry, say;
+        /// A failure that no call could throw, for example of a deferred save or of the removal of an expired entry;
         /// ``CacheEvent/cause`` is the error.
         public static let failed = Kind(base: .failed)
 
@@ -93,7 +93,7 @@ public struct CacheEvent: Sendable {
     /// The error, for `.failed`, `.loadFailed`, and entries that were found damaged; otherwise `nil`.
     public let cause: (any Error)?
 
-    /// Makes an event as an observer is told it: for tests, and for types that stand for a cache.
+    /// Makes an event as a cache reports it: for tests, and for types that replace a cache.
     public init(
         kind: Kind,
         key: String? = nil,

@@ -16,7 +16,7 @@ public protocol CacheObserver: Sendable {
     associatedtype Token: Sendable = Never
     /// The events that ``cache(_:did:)`` is called for; ``ObservedEvents/all`` by default. Asked once, when a cache is opened.
     var observedEvents: ObservedEvents { get }
-    /// Something was done.
+    /// An event happened.
     func cache(_ name: String, did event: CacheEvent)
     /// Work that may take a while begins.
     ///
@@ -33,7 +33,7 @@ extension CacheObserver {
     public func cache(_ name: String, didEnd operation: CacheOperation, _ token: Token?) {}
 }
 
-/// The events that a ``CacheObserver`` is told.
+/// The events that a ``CacheObserver`` receives.
 public struct ObservedEvents: Sendable, Hashable {
     private enum Base { case all, losses, failures, none }
 
@@ -74,7 +74,7 @@ public struct CacheOperation: Sendable, Hashable, CustomStringConvertible {
     public static let remoteRead = CacheOperation(base: .remoteRead)
     /// Writing an entry to a server.
     public static let remoteWrite = CacheOperation(base: .remoteWrite)
-    /// Taking the leases of keys that are loaded, and waiting for those that other machines have.
+    /// Taking the leases of keys that are loaded, and waiting for leases that other machines have.
     public static let lease = CacheOperation(base: .lease)
 
     /// All kinds there are.

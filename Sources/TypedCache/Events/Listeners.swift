@@ -58,7 +58,7 @@ final class Listeners: Sendable {
         if observed == .none { return false }
         if occurrence.isFailure { return true }
         guard observed == .losses else { return false }
-        // What memory evicts is still on disk, where there is one.
+        // An entry that memory evicts is still on disk, if the cache has a disk.
         return occurrence == .expired || occurrence == .diskEvicted
             || occurrence == .memoryEvicted && storeTier == .memory
     }

@@ -12,7 +12,7 @@ struct Recorder: Sendable {
         listeners.tell(occurrence, key, cause: cause)
     }
 
-    /// Counts the time of a producer's run, which is no event.
+    /// Counts the time of a producer's run, which is not an event.
     func countLoadTime(_ time: Duration) { memory.withLock { $0.statistics.loadTime += time } }
 
     /// Counts the occurrences that end an entry, and fetches without a value, as the profile of uses needs them.

@@ -192,7 +192,7 @@ extension CacheInspector {
         }
     }
 
-    /// How many bytes all files in the cache's directory hold, also those that hold no entries; none on a server.
+    /// The bytes of all files in the cache's directory, also of files without entries; 0 on a server.
     ///
     /// - Complexity: O(*n*) in the number of files.
     package func byteCountOfFiles() -> Int {
@@ -210,8 +210,8 @@ extension CacheInspector {
     ///
     /// - Parameter entries: keys, and archives or the reasons why there are none. Of two for one key, the later one
     ///   counts.
-    /// - Returns: why each of them failed, in their order; `nil` for those that did not. If the last one of a key
-    ///   failed, the entry that the key had before stays.
+    /// - Returns: the failure of each, in their order; `nil` for a success. If the last one of a key failed, the
+    ///   entry that the key had before stays.
     /// - Throws: `.closed`; then nothing was done.
     package func save(
         contentsOf entries: [(key: String, archive: Result<[UInt8], ArchiveError>)],

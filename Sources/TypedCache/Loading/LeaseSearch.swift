@@ -1,4 +1,4 @@
-/// The keys whose leases a load is still to take, and how long it waits for those that other loads have. A value without
+/// The keys whose leases a load is still to take, and how long it waits for leases of other loads. A value without
 /// I/O or clock.
 struct LeaseSearch {
     private static var pauses: (first: Duration, longest: Duration) { (.milliseconds(5), .milliseconds(50)) }

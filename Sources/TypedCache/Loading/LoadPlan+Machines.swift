@@ -14,7 +14,7 @@ extension LoadPlan {
         var silent: (any RemoteStore)?
     }
 
-    /// Takes the leases of keys, and waits for those that other loads have. Ends the loads of keys that another machine has
+    /// Takes the leases of keys, and waits for leases of other loads. Ends the loads of keys that another machine has
     /// saved by then.
     ///
     /// All loads end with `CancellationError` if the task is cancelled, with ``CacheError`` of code `.recursiveLoad` if another

@@ -137,7 +137,7 @@ extension LoadPlan {
         }
     }
 
-    /// Reads the entries that the disk has for the keys by now, and ends the loads of those that are fresh.
+    /// Reads the entries that the disk has for the keys by now, and ends the loads of fresh ones.
     ///
     /// - Parameters:
     ///   - leases: by key; given back before a load ends.

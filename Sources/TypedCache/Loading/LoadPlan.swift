@@ -9,7 +9,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         case stale(Value)
     }
 
-    /// Is given keys, and the expired values of those that have one.
+    /// Gets keys, and their expired values.
     typealias Producer = @Sendable ([String], [String: Value]) async throws -> [String: Revalidated<Value>]
 
     let core: CacheCore
@@ -61,7 +61,7 @@ struct LoadPlan<Value: Encoded>: Sendable where Value.Wrapper.Value == Value {
         let deadline: Date?
     }
 
-    /// Loads keys in the background, except those that are being loaded already.
+    /// Loads keys in the background, except keys that are being loaded already.
     func startAhead(_ due: [Due]) {
         let (now, loads) = (core.now, core.loads)
         let wanted = due.filter { loads.failure($0.key, at: now) == nil }

@@ -14,7 +14,7 @@ struct KeyTable<Value> {
     /// Where the value of a key is, until the table changes; `nil` if there is none.
     func position(of key: EntryKey) -> Int? {
         if !index.isEmpty { return index[key] }
-        // Backwards: what was added last mostly is removed first.
+        // Backwards: the entry that was added last is mostly removed first.
         var position = keys.count - 1
         while position >= 0 {
             if keys[position].hash == key.hash, keys[position] == key { return position }

@@ -313,9 +313,9 @@ struct MemoryTier {
         return hide(entry)
     }
 
-    /// Has all entries be compared before they are used again; those that the store does not have go.
+    /// Marks all entries for comparison before their next use; entries that the store does not have leave.
     ///
-    /// - Returns: how many were not doubtful before; and those that left memory.
+    /// - Returns: how many were not doubtful before, and the entries that left memory.
     mutating func makeAllDoubtful() -> (count: Int, Dropped) {
         traffic.noteDoubtOfAll()
         if policy.count == doubtful.count { return (0, Dropped()) }

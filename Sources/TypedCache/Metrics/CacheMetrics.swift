@@ -124,8 +124,8 @@ public final class CacheMetrics: CacheObserver {
 
     /// The metrics at this moment, in a format that a monitoring system reads.
     ///
-    /// Does no disk I/O, but may wait for a save that is under way. The sizes on disk are those that the caches know without
-    /// reading, and are left out otherwise.
+    /// Does no disk I/O, but may wait for a save that is under way. Sizes on disk are left out if a cache would have
+    /// to read the disk for them.
     ///
     /// - Complexity: O(*n*) in the number of caches.
     public func text(_ format: Format = .prometheus) -> String {

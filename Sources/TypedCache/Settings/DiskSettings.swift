@@ -36,33 +36,32 @@ public struct DiskSettings: Sendable, Hashable {
         /// As the cache's directory has them. A new one is `packed`, unless the environment variable
         /// `TYPED_CACHE_LAYOUT` says `files`.
         public static let automatic = Layout(base: .automatic)
-        /// One after another in a few files that are appended to: the faster one, and much the smaller one for many
-        /// small values.
+        /// One after another in a few files that are appended to: faster, and much smaller for many small values.
         public static let packed = Layout(base: .packed)
-        /// Each in a file of its own, which any zlib tool can inflate.
+        /// Each in its own file, which any zlib tool can inflate.
         public static let files = Layout(base: .files)
 
         public static let allCases = [automatic, packed, files]
     }
 
-    /// `.automatic` by default. Any other one than the cache's directory already has is refused with
-    /// `.invalidDirectory`: entries are moved by exporting and importing them.
+    /// `.automatic` by default. A layout that differs from the existing directory's is refused with
+    /// `.invalidDirectory`; `typed-cache export` and `import` move the entries.
     public var layout: Layout
     /// The most bytes of entries on disk; `nil`: no limit.
     ///
     /// Counts the segments of a packed cache, with all that is in them; with files, the entries' files. Not counted
-    /// are the index of a packed cache (32 bytes for each entry, 2 KiB and dictionaries, and as much again while it is
-    /// written), the journal of one with files (32 to 128 bytes for each entry, or up to 64 KiB), and the space that a
-    /// file's blocks take beyond its length. For 34,006 cities that is an index of 1.1 MB beside segments of 6.4 MB,
-    /// and a journal of 2.2 MB beside files of 18.2 MB.
+    /// are the index of a packed cache (about 13 bytes for each entry, 3 KiB and dictionaries, and as much again
+    /// while it is written), the journal of a cache with files (32 to 128 bytes for each entry, or up to 64 KiB), and
+    /// the space that a file's blocks take beyond its length. For 34,006 cities that is an index of 0.45 MB beside
+    /// segments of 3.5 MB.
     ///
     /// A packed cache never exceeds it, one with files by no more than one entry. An entry that is larger than the
     /// limit is refused.
     public var byteLimit: ByteCount?
     /// The most entries; `nil`: no limit. Less than zero counts as zero.
     public var countLimit: Int?
-    /// How much must stay free on the volume: before a save takes more, other entries are evicted, and if that is not
-    /// enough the save fails with `.io`, whose message names this setting.
+    /// The space on the volume that the cache leaves free. A save that would take more evicts other entries first; if
+    /// that is not enough, it fails with `.io`, and the message names this setting.
     public var minimumFreeSpace: ByteCount
     /// `.process` by default.
     public var durability: Durability
@@ -78,8 +77,9 @@ public struct DiskSettings: Sendable, Hashable {
     /// programs of this user; `false` by default.
     ///
     /// A file of some 300 bytes in the cache's directory is replaced in the background, once a second where something
-    /// has changed and every 10 seconds otherwise, and removed when the cache is closed or dropped. Fetches and saves do
-    /// not take longer. A failure, of a full volume say, is told to the observer once, as ``CacheEvent/Kind/failed``.
+    /// has changed and every 10 seconds otherwise, and removed when the cache is closed or dropped. Fetches and saves
+    /// do not take longer. The observer receives one event ``CacheEvent/Kind/failed`` if that fails, for example on a
+    /// full volume.
     public var publishesStatistics: Bool
 
     /// - Parameters:

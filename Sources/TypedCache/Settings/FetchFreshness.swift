@@ -6,7 +6,7 @@ public struct FetchFreshness: Sendable, Hashable, CustomStringConvertible {
 
     /// As recent as the cache's settings promise.
     public static let bounded = FetchFreshness(base: .bounded)
-    /// No older than the fetch: a server, or the disk, is asked.
+    /// No older than the fetch, which asks the server or reads the disk.
     public static let latest = FetchFreshness(base: .latest)
 
     /// `bounded` or `latest`.

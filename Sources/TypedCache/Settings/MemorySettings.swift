@@ -7,8 +7,8 @@ public struct MemorySettings: Sendable, Hashable {
     public var byteLimit: ByteCount?
     /// The most entries; `nil`: no limit. Less than zero counts as zero.
     public var countLimit: Int?
-    /// Whether the uses of a sample of the keys are counted, so that `typed-cache advise` can tell what another size of
-    /// memory would bring; `false` by default.
+    /// Whether the cache counts the uses of a sample of its keys, so that `typed-cache advise` can estimate the hits
+    /// of other sizes of memory; `false` by default.
     ///
     /// The counts of all processes are added to a file of 7 KiB in the cache's directory, once a minute and when the
     /// cache is closed or dropped. They say nothing about single keys, and fade by half every week. Takes up to 1 MiB of

@@ -1,7 +1,7 @@
 /// Whether memory hands out one value to all fetches, or decodes a new one for each.
 ///
-/// A shared value costs a fetch from memory 0.2 µs. Decoding takes 50 to 75 times as long, but gives each caller a
-/// value of its own, which it may change.
+/// A shared value costs a fetch from memory 0.2 µs. Decoding takes 50 to 75 times as long, but each caller gets its
+/// own value and may change it.
 public struct ValueSharing: Sendable, Hashable {
     private enum Base { case automatic, shared, decodedEachTime }
 
@@ -9,21 +9,21 @@ public struct ValueSharing: Sendable, Hashable {
 
     /// Shared where no caller can change the value that another caller has; decoded for each fetch otherwise.
     ///
-    /// That is known of types that are Sendable where the cache is opened. Code that is generic over its values does
-    /// not see that, and public types are not Sendable unless they say so. Such types are looked into when the cache
-    /// is opened, once for each: a structure is shared if all its stored properties are strings, numbers, dates and
-    /// other plain values of Swift and Foundation, enumerations without payloads, or structures, arrays, sets,
-    /// dictionaries and optionals of these. Classes and enumerations with payloads are not shared. Apple's standard
-    /// library does not let structures be looked into: there, those are shared that hold no reference at all, so one
-    /// with a string is not, unless it is Sendable where the cache is opened. In a debug build, a cache that does not
-    /// share says so on standard error, and why, once for each type.
+    /// The cache knows this of types that are Sendable where it is opened. Generic code does not see that, and a
+    /// public type is Sendable only if its declaration says so. The cache inspects such a type when it is opened,
+    /// once for each type: a structure is shared if all its stored properties are strings, numbers, dates and other
+    /// plain values of Swift and Foundation, enumerations without payloads, or structures, arrays, sets, dictionaries
+    /// and optionals of these. Classes and enumerations with payloads are not shared. Apple's standard library does
+    /// not allow that inspection. There, only structures without any reference are shared: a structure with a string
+    /// is not, unless it is Sendable where the cache is opened. In a debug build, a cache that does not share prints
+    /// the reason on standard error, once for each type.
     public static let automatic = ValueSharing(base: .automatic)
 
-    /// Shared, for every type. For a type that is not Sendable the program promises to change no object that a fetched
-    /// value is or refers to, and that such objects may be released on any thread.
+    /// Shared, for every type. For a type that is not Sendable, the program promises not to change a fetched object
+    /// or an object that it refers to, and that any thread may release them.
     public static let shared = ValueSharing(base: .shared)
 
-    /// Decoded for each fetch, for every type.
+    /// Decoded again for each fetch, for every type.
     public static let decodedEachTime = ValueSharing(base: .decodedEachTime)
 
     /// How a cache of a type treats its values.

@@ -177,7 +177,7 @@ import Testing
         #expect(refused.status == .failure)
         #expect(
             refused.errors.text
-                == "typed-cache: \(entry) is an entry of a cache, and stays as it is; give -o PATH\n"
+                == "typed-cache: \(entry) is an entry of a cache, and was not replaced; use -o PATH\n"
         )
         #expect(cache.run("verify").status == .success)
         let target = workspace.url.path + "/entry.plist"

@@ -152,7 +152,7 @@ struct ExchangeTests {
         #expect(try take(whole).status == .success)
     }
 
-    @Test("A file whose name is no UTF-8 is told, and not taken for one whose name it is repaired to")
+    @Test("A file whose name is not UTF-8 is told, and not taken for one whose name it is repaired to")
     func nameOfOtherBytes() throws {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let name: [CChar] =
@@ -168,7 +168,7 @@ struct ExchangeTests {
         #expect(run.errors.text == "typed-cache: bad\u{FFFD}.plist: its name is not UTF-8\n", "\(run.errors.text)")
     }
 
-    @Test("A large entry is written as it is read, and one that is no archive leaves neither a file nor a line")
+    @Test("A large entry is written as it is read, and one that is not an archive leaves neither a file nor a line")
     func damagedLarge() throws {
         // Above 16 MiB only the beginning is looked at, but for an import.
         let bytes = [UInt8](try KeyedArchiver.archivedData(withRootObject: Data(count: 40 << 20)))
@@ -179,7 +179,7 @@ struct ExchangeTests {
         #expect(cache.run("export", folder).status == .success)
         let imported = other.run("import", folder)
         #expect(imported.status == .failure && imported.output.text == "1 entry imported, 0 expired, 1 invalid\n")
-        #expect(imported.errors.text.contains("is no keyed archive"))
+        #expect(imported.errors.text.contains("is not a keyed archive"))
         try cache.save([UInt8](repeating: 0, count: 40 << 20), "zeros")
         let export = cache.run("export", folder, "--force")
         #expect(export.status == .failure && export.errors.text.contains("'zeros': no keyed archive: "))
@@ -254,7 +254,7 @@ struct ExchangeTests {
         #expect(second.status == .failure && second.output.text.isEmpty)
         #expect(
             second.errors.text
-                == "typed-cache: another export writes into \(folder); wait for its end, or give another directory\n"
+                == "typed-cache: another export writes into \(folder); wait for its end, or use another directory\n"
         )
         #expect(try names() == former)
         close(descriptor)

@@ -55,7 +55,7 @@ struct CSVSourceTests {
         for (mark, name) in [("\t", "tab"), (";", "';'")] {
             let error = SourceError.missingKeyColumn(name: "id", columns: ["id\(mark)name"])
             let message = SourceErrorMessage(error: error, location: .standardInput).description
-            #expect(message.hasSuffix("; if \(name) separates its columns, give --delimiter \(name)"), "\(message)")
+            #expect(message.hasSuffix("; if \(name) separates its columns, use --delimiter \(name)"), "\(message)")
         }
     }
 

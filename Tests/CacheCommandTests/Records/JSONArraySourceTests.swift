@@ -31,7 +31,7 @@ struct JSONArraySourceTests {
         #expect(reading.error == nil)
     }
 
-    @Test("What is no whole array, or more than one, is an error after the records it has")
+    @Test("What is not a whole array, or more than one, is an error after the records it has")
     func brokenArrays() {
         let cases: [(String, SourceError, Int)] = [
             ("", .notAnArray(line: 1), 0),

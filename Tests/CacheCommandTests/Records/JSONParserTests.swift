@@ -74,7 +74,7 @@ struct JSONParserTests {
     @Test("The sign of zero is kept")
     func negativeZero() throws {
         guard case .double(let number) = try parse("-0") else {
-            Issue.record("-0 is no double")
+            Issue.record("-0 is not a double")
             return
         }
         #expect(number.sign == .minus)

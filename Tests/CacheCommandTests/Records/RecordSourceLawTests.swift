@@ -39,7 +39,7 @@ struct RecordSourceLawTests {
         }
     }
 
-    @Test("A byte order mark at the beginning is no part of a record", arguments: RecordFormat.allCases)
+    @Test("A byte order mark at the beginning is not a part of a record", arguments: RecordFormat.allCases)
     func byteOrderMark(format: RecordFormat) {
         let text = sample(format, seed: 3)
         let marked = Reading([0xEF, 0xBB, 0xBF] + text, format: format, pieceSize: 1)

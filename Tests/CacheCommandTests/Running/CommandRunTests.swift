@@ -73,7 +73,7 @@ struct CommandRunTests {
         )
         let unasked = ToolRun(trim, on: backend)
         #expect(unasked.status == .usage)
-        #expect(unasked.errors.text.contains("give --yes to trim without asking"))
+        #expect(unasked.errors.text.contains("use --yes to trim without asking"))
         #expect(ToolRun(trim, on: backend, answer: false).status == .failure)
         #expect(backend.saved.count == all)
         // Nothing is asked where nothing but expired entries would go.

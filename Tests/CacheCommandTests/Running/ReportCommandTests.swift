@@ -117,7 +117,7 @@ struct ReportCommandTests {
         #expect((report["unread"] as? [String: Any])?["entries"] as? Int == 1)
         let findings = try #require(report["findings"] as? [String])
         #expect(
-            findings.contains("A third of the room is taken by entries that nobody read for 30 days."),
+            findings.contains("A third of the space is taken by entries that were not read for 30 days."),
             "\(findings)"
         )
     }

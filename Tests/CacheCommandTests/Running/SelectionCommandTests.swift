@@ -250,7 +250,7 @@ struct SelectionCommandTests {
             output: MemoryOutput(room: 1, error: .failed(errno: 28))
         )
         #expect(full.status == .trouble)
-        // An entry that is no archive.
+        // An entry that is not an archive.
         try DiskCache(workspace, "empty").save([1, 2, 3], "a")
         let unsound = diff("empty")
         #expect(unsound.status == .trouble && unsound.output.lines == ["+ b"], "\(unsound.output.text)")
@@ -396,7 +396,7 @@ struct SelectionCommandTests {
     }
 
     @Test(
-        "A cache whose file “format” cannot be read is told; a directory without one is no cache",
+        "A cache whose file “format” cannot be read is told; a directory without one is not a cache",
         arguments: ["", "typed-cache facked store, format 1\n", nil]
     )
     func unreadableMarkers(marker: String?) throws {

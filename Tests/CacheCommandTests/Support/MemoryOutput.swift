@@ -3,7 +3,7 @@
 /// Keeps the text that standard output would show; can fail once it has taken some bytes.
 final class MemoryOutput: TextOutput {
     private(set) var text = ""
-    /// Those that are no text.
+    /// Those that are not text.
     private(set) var bytes: [UInt8] = []
     private(set) var flushCount = 0
     var whenFlushed: (MemoryOutput) -> Void = { _ in }

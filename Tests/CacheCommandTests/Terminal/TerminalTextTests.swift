@@ -54,6 +54,12 @@ struct TerminalTextTests {
         #expect(CountText(count).description == text)
     }
 
+    @Test("Evicted entries are counted with their noun", arguments: [(1, "other"), (0, "others"), (2, "others")])
+    func evictions(count: Int, noun: String) {
+        let summary = TrimSummary(expiredCount: 1, evictedCount: count)
+        #expect(summary.prose == "1 expired entry removed, \(count) \(noun) evicted")
+    }
+
     @Test("Decimals have as many digits as asked for")
     func decimals() {
         #expect(DecimalText(0.05, fractionDigits: 1).description == "0.1")

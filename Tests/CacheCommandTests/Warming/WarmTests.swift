@@ -50,7 +50,7 @@ struct WarmTests {
         "Columns without the key are refused at once, and named",
         arguments: [
             ("a,b\n1,2\n", #""a", "b""#), ("a,b\n", #""a", "b""#), ("\0\0\0", #""\u{0}\u{0}\u{0}""#),
-            ("id;a\n", #""id;a"; if ';' separates its columns, give --delimiter ';'"#),
+            ("id;a\n", #""id;a"; if ';' separates its columns, use --delimiter ';'"#),
             ((1...12).map { "c\($0)" }.joined(separator: ","), (1...10).map { "\"c\($0)\", " }.joined() + "…"),
         ]
     )
@@ -68,7 +68,7 @@ struct WarmTests {
     }
 
     @Test(
-        "A source that is no text of UTF-8 from its first byte on is told as what it is, with the remedy",
+        "A source that is not text of UTF-8 from its first byte on is told as what it is, with the remedy",
         arguments: [[], ["--format", "csv"], ["--format", "json"], ["--format", "ndjson"]]
     )
     func otherEncodings(format: [String]) {
@@ -88,7 +88,7 @@ struct WarmTests {
             let run = ToolRun(warm + ["--type", name], on: backend, input: lines(1...1))
             #expect(run.status == .success)
             #expect(
-                run.errors.text.hasPrefix("typed-cache: '\(name)' is no Swift type with its module, "),
+                run.errors.text.hasPrefix("typed-cache: '\(name)' is not a Swift type with its module, "),
                 "\(name)"
             )
         }

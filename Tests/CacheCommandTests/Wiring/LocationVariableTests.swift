@@ -88,7 +88,7 @@ import Testing
         for words in [["caches"], ["top", "--once"], ["caches", "--all"], ["top", "--once", "--all"]] {
             let result = try run(words, fresh)
             #expect(result[0] == "0" && result[2].contains("there are no caches"), "\(result)")
-            #expect(result[2].contains("give --all") == !words.contains("--all"), "\(result)")
+            #expect(result[2].contains("use --all") == !words.contains("--all"), "\(result)")
         }
         let named = try run(["caches", "--app", "nobody"], fresh)
         #expect(named[0] == "1" && named[2].contains("No such file or directory"), "\(named)")

@@ -84,7 +84,7 @@ import Testing
             }
             #expect(outcome.errors.split(separator: "\n").count <= 2, "\(name) \(redirection): \(outcome.errors)")
         }
-        // A reader that has seen enough, as head has, is no failure.
+        // A reader that has seen enough, as head has, is not a failure.
         let broken = try run(name, "| true; exit ${PIPESTATUS[0]}")
         #expect(broken.status == 0, "\(name): \(broken.errors)")
         #expect(broken.errors.allSatisfy { $0 != "!" } && !broken.errors.contains("cannot be written"))

@@ -35,7 +35,7 @@ import Testing
     }
 
     /// Repaired, they would be another key, or another path.
-    @Test("Arguments that are no UTF-8 are refused, and nothing is done")
+    @Test("Arguments that are not UTF-8 are refused, and nothing is done")
     func bytes() throws {
         let source = try workspace.file("one.ndjson", "{\"id\":\"\u{FFFD}\"}\n")
         #expect(try RealTool.run(cache("warm", source, "--key", "id", "--quiet")).status == 0)

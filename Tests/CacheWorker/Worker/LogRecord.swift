@@ -5,7 +5,7 @@
 ///     81234700001 damage the reason why an entry was taken out of the way
 ///
 /// The time is taken before an operation begins and after it is done, so that it ran wholly within the two. The
-/// line “begin” is in the log before the operation starts: a value that is fetched but was never begun is no value
+/// line “begin” is in the log before the operation starts: a value that is fetched but was never begun is not a value
 /// of this worker.
 struct LogRecord: Hashable, CustomStringConvertible {
     enum Event: Hashable {

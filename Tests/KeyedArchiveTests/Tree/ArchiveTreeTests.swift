@@ -259,6 +259,12 @@ import Testing
         #expect(url.value(at: "root", "NS.relative") == .string("c?q=1"))
         #expect(url.roots.first.flatMap { url.scalar($0.value) } == nil)
         #expect(url.roots.first.flatMap { url.absoluteText(ofURL: $0.value) } == "https://h/a/b/c?q=1")
+        let object = try #require(NSURL(string: "c?q=1", relativeTo: URL(string: "https://h/a/")))
+        for root in [object, [object]] as [Any] {
+            let tree = try ArchiveTree(KeyedArchiver.archivedData(withRootObject: root))
+            let value = tree.roots.first.map { tree.members($0.value)?.first ?? $0.value }
+            #expect(value.flatMap { tree.absoluteText(ofURL: $0) } == "https://h/a/c?q=1")
+        }
         let everything = try ArchiveTree(KeyedArchiver.archivedData(withRootObject: Everything()))
         #expect(everything.value(at: "root", "date") == .date(Everything.date))
         #expect(everything.value(at: "root", "url") == .string("https://example.com/a?b=c"))

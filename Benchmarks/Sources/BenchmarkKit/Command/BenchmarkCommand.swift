@@ -125,7 +125,7 @@ struct InputError: Error, CustomStringConvertible {
 
     var description: String {
         switch cause {
-        case is DecodingError: "\(path) is no file of results."
+        case is DecodingError: "\(path) is not a file of results."
         case let error as GateError: "\(path) cannot be used. \(error)"
         default: "\(path) cannot be read: \(cause.localizedDescription)"
         }

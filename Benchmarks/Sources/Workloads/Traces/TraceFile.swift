@@ -42,7 +42,7 @@ public enum TraceFile {
 
 /// Why a file is no trace.
 public enum TraceError: Error {
-    /// It is no whole zlib stream, or one of more than 1 GiB.
+    /// It is not a whole zlib stream, or one of more than 1 GiB.
     case damagedStream
     /// Its bytes are no whole number of key numbers.
     case partialNumber

@@ -97,7 +97,7 @@ enum ProcessorTime {
     }
 }
 
-/// Waits for asynchronous work on a thread that is no task's.
+/// Waits for asynchronous work on a thread that is not a task's.
 enum BlockingTask {
     static func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) throws -> Result {
         let done = DispatchSemaphore(value: 0)

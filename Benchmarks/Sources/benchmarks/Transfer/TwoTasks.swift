@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs two tasks at once, and waits for both on a thread that is no task's.
+/// Runs two tasks at once, and waits for both on a thread that is not a task's.
 enum TwoTasks {
     static func run(
         _ first: @escaping @Sendable () async throws -> Void,

@@ -35,7 +35,7 @@ extension FileStore {
     ///
     /// - Parameters:
     ///   - told: Is given each entry after its removal, without any lock held.
-    ///   - kept: A name that is no victim.
+    ///   - kept: A name that is not a victim.
     ///   - keepsUnreadable: Whether names stay of which an entry cannot be read, but may be by another version.
     ///   - choose: The next victim.
     func giveUp(
@@ -263,7 +263,7 @@ extension FileStore {
         do throws(StoreError) {
             return naming(try StoreKey(key)).digest
         } catch {
-            // A string that is no key has no entry, and no change of it is ever reported.
+            // A string that is not a key has no entry, and no change of it is ever reported.
             return KeyDigest(high: 0, low: 0)
         }
     }

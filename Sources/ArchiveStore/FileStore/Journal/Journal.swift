@@ -258,7 +258,7 @@ final class Journal: Sendable {
 
     /// Applies the records that were appended since to the ledger.
     ///
-    /// - Returns: `false` if some of the bytes are no record. Then nothing in the journal counts.
+    /// - Returns: `false` if some of the bytes are not a record. Then nothing in the journal counts.
     private func follow(_ state: inout State, _ file: JournalFile) throws(SystemError) -> Bool {
         let end = try file.byteCount()
         if end == 0 {

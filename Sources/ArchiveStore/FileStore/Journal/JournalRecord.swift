@@ -50,7 +50,7 @@ struct JournalRecord: Hashable {
 
     var size: NameSize { NameSize(byteCount: byteCount, count: count) }
 
-    /// `nil` if the bytes are no record.
+    /// `nil` if the bytes are not a record.
     init?(_ bytes: ArraySlice<UInt8>) {
         let fields = ByteReader(bytes)
         guard bytes.count == Self.byteCount,

@@ -45,7 +45,7 @@ struct NameList {
         }
     }
 
-    /// Takes lists for work, also those that other callers work on, and gives the names in each file.
+    /// Takes lists for work, also lists that other callers work on, and gives the names in each file.
     ///
     /// One step for all callers that work on lists (`flock` of their folder): a name that moves from one file to
     /// another is in one of the files that are seen here.

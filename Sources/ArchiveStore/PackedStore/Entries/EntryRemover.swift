@@ -82,7 +82,7 @@ final class EntryRemover: Sendable {
         }
     }
 
-    /// Removes entries that were read before, if they are still the ones that they were.
+    /// Removes entries that were read before, if they have not changed since.
     ///
     /// - Parameters:
     ///   - isSame: whether the entry that is there is the one that was read.

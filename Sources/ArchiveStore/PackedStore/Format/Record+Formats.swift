@@ -78,7 +78,7 @@ extension Record {
         return nil
     }
 
-    /// How many bytes have to be checked to find out that a candidate is no record.
+    /// How many bytes have to be checked to find out that a candidate is not a record.
     static func checkedByteCount(in bytes: UnsafeRawBufferPointer, at start: Int) -> Int {
         let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
         let head = try? RecordHead(rest, at: RecordPlace(segment: 0, offset: 0))

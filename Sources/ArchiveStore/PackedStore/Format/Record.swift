@@ -155,7 +155,7 @@ struct Record {
     }
 }
 
-/// Why bytes are no record.
+/// Why bytes are not a record.
 enum RecordFault: Error {
     /// There are too few bytes, but they may be the start of a record.
     case incomplete

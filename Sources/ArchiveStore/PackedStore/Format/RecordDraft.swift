@@ -146,7 +146,7 @@ struct RecordDraft: Sendable {
         )
     }
 
-    /// An entry whose archive is stored as it is, and is not copied.
+    /// An entry whose archive is stored unchanged, and is not copied.
     ///
     /// - Throws: `.invalidArgument` for attributes that cannot be written.
     static func entry(

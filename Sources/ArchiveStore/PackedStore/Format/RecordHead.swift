@@ -23,7 +23,7 @@ struct RecordHead {
     var expiresAt = Double.infinity
     var attributesByteCount = 0
     var serial: UInt64
-    /// All of these fields, with those that are the same in each record.
+    /// All of these fields, and the constant ones.
     var fieldsByteCount = 0
 
     init(serial: UInt64) { self.serial = serial }

@@ -14,7 +14,7 @@ enum RecordTime {
     private static let stepsPerSecond = 256.0
     private static let exactMark: UInt8 = 0xFF
 
-    /// The time as a new record has it: rounded down, if it is one of those that have steps.
+    /// The time as a new record has it: rounded down, if its kind has steps.
     static func rounded(_ date: Date) -> Date {
         let steps = (date.timeIntervalSinceReferenceDate * stepsPerSecond).rounded(.down)
         let seconds = steps / stepsPerSecond

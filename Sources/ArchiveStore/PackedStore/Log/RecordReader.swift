@@ -220,7 +220,7 @@ final class RecordReader: Sendable {
         return KeyDigest(high: KeyDigest.shortened(hash: record.serial), low: 0)
     }
 
-    /// The hash under which bytes count that are no record any longer.
+    /// The hash under which bytes count that are not a record any longer.
     func hash(ofDamaged bytes: [UInt8]) -> UInt64 { hashing(bytes).high }
 
     /// The slot of a record that is its key's latest; `nil` if another record is, or none.

@@ -45,7 +45,7 @@ enum SeedFinder {
     private static let table: [UInt32] = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { state, _ in state & 1 == 0 ? state >> 1 : state >> 1 ^ 0xEDB8_8320 }
     }
-    /// The index in the table by the upper byte of what is there: each index has another one.
+    /// The index in the table by the upper byte of the entry there, which differs for each index.
     private static let indices: [UInt8] = {
         var indices = [UInt8](repeating: 0, count: 256)
         for (index, value) in table.enumerated() { indices[Int(value >> 24)] = UInt8(index) }

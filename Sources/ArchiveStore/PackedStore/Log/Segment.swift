@@ -3,7 +3,7 @@ final class Segment: Sendable {
     let number: UInt32
     /// For reading, and for appending where that is allowed.
     let file: OpenFile
-    /// What its header says; `nil` if that is damaged.
+    /// The contents of its header; `nil` if that is damaged.
     let header: SegmentHeader.Fields?
     /// Where records begin; `nil` if the header is damaged.
     let headerByteCount: Int?

@@ -101,7 +101,7 @@ extension SegmentLog {
         folder.root.layer.world?.randomNumber() ?? .random(in: .min ... .max)
     }
 
-    /// Appends a seal after bytes that are no record, for processes to which the segment seems to end there: these bytes may
+    /// Appends a seal after bytes that are not a record, for processes to which the segment seems to end there: these bytes may
     /// have been damaged since. It describes no record before it.
     ///
     /// No process takes a record for whole whose bytes are not all there. After that nothing may be written, which would

@@ -1,6 +1,7 @@
 #if DEBUG
     extension SegmentLog {
-        /// Checks what must hold after every change of the log, by what this process knows: no call of the system is made.
+        /// Checks the invariants that hold after every change of the log, from the state of this process alone: it
+        /// makes no system call.
         ///
         /// The index is looked at after every change while it has few entries, and after every 64th one otherwise.
         func checkInvariants() {

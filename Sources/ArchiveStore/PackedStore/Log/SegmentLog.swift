@@ -191,7 +191,8 @@ struct SegmentLog: Sendable {
             try tail.segment.file.write(content, at: tail.end)
         } catch {
             if error.isFull { keepsMargin = true }
-            // Others may have read what was written. So nothing is written over it, and the next record begins a segment.
+            // Other processes may have read the bytes. So they are not overwritten, and the next record begins a
+            // segment.
             let size = try? tail.segment.file.byteCount()
             chain.isUnclean = size != tail.end
             throw failure(error, in: tail.segment, "appending to a segment")

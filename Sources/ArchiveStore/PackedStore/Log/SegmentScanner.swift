@@ -2,7 +2,7 @@
 struct SegmentScanner {
     enum Step {
         case record(Record, RecordPlace)
-        /// So many bytes that are no record. The next step is a record.
+        /// So many bytes that are not a record. The next step is a record.
         case damage(RecordPlace, byteCount: Int)
     }
 

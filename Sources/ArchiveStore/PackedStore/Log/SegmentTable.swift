@@ -9,7 +9,7 @@ final class SegmentTable: Sendable {
         /// The segments whose headers were found damaged: each may need any dictionary.
         var unsound: Set<UInt32> = []
         var dictionaries: [UInt32: PresetDictionary] = [:]
-        /// The ones that were inflated.
+        /// The inflated dictionaries.
         var inflated: [(stored: StoredDictionary, dictionary: PresetDictionary)] = []
         /// Copies from the index that were not needed yet.
         var spares: [StoredDictionary] = []

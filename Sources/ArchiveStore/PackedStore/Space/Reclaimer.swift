@@ -72,7 +72,7 @@ struct Reclaimer: Sendable {
                 log.index.removeSegment(number)
             }
         } catch {
-            // A segment that is no file has no entry. One that cannot be read now may be readable later.
+            // A segment that is not a file has no entry. One that cannot be read now may be readable later.
             guard error.code == .corrupted else { throw error }
         }
         // Records that seem to be dead may be live in a part of the index that could not be loaded.

@@ -40,7 +40,7 @@ struct ReserveFile: Sendable {
         try attempt("looking for free space", directoryPath) { () throws(SystemError) in try root.freeByteCount() }
     }
 
-    /// The bytes of the volume that are free, and those that the reserve takes.
+    /// The free bytes of the volume, and the bytes of the reserve.
     func freeByteCountWithReserve() throws(StoreError) -> Int { try freeByteCount() + byteCount() }
 
     /// Makes the reserve, or a shorter one where there is no room for all of it.

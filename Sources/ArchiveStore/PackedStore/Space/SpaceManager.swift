@@ -118,7 +118,7 @@ final class SpaceManager: Sendable {
         return lock.withWriterLockOnly { budget.freeByteCount(of: $0.log) < 0 }
     }
 
-    /// Evicts what is above the limits, for a background queue.
+    /// Evicts the entries above the limits, for a background queue.
     func keepLimits() throws(StoreError) {
         while case let former = try byteCount(), exceedsLimits {
             try keepHeadroom()

@@ -204,7 +204,7 @@ enum Behaviours {
                 }
             ),
             (
-                "bytes that are no property list",
+                "bytes that are not a property list",
                 { coders in
                     try coders.read(Data("garbage".utf8)) { "\($0.decodeObject(forKey: "root") ?? "nil")" }
                 }
