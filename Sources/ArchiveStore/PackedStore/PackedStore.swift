@@ -77,6 +77,8 @@ package final class PackedStore: ArchiveStore {
             finish: Self.finish,
             willSuspend: suspended.set
         ) { create throws(StoreError) in
+            // Before anything is touched.
+            let keys = try settings.keys?.keys(for: path)
             let folder = try StoreFolder(
                 path: path,
                 kind: .packed,
@@ -89,6 +91,7 @@ package final class PackedStore: ArchiveStore {
                 settings: settings,
                 user: user,
                 owedRemovals: owedRemovals,
+                keys: keys,
                 trust: trust,
                 told: suspended.take(),
                 hashing: hashing
