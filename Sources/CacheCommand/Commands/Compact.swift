@@ -4,7 +4,8 @@ struct Compact: Subcommand {
     static let summary = "Give back the space of removed and expired entries"
     static let discussion: String? =
         "Removes entries that have expired, then gives back the bytes of entries that were removed or saved "
-        + "over, where the store keeps such. No entry that is in use goes: see trim for that."
+        + "over, where the store keeps such. No entry that is in use goes: see trim for that. Entries of an encrypted cache "
+        + "that have a former key get the first one that is given."
     static let examples = [
         CommandExample(arguments: ["compact", "--cache", "cities"], meaning: "Make the cache's files small")
     ]
