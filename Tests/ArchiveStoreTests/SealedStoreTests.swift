@@ -1,5 +1,6 @@
 import Foundation
 import Sealing
+import Synchronization
 import TestSupport
 import Testing
 
@@ -83,14 +84,18 @@ import Testing
             for (number, keys) in providers.enumerated() {
                 #expect(code { _ = try SealedFolder.open(path, keys, create: create) } == .locked, "\(number)")
                 #expect(try SealedFolder.files(path) == before, "\(number)")
-                // Nor without an index.
-                var files = before
-                files["index"] = nil
-                let copy = path + "/../\(UUID().uuidString)"
-                try SealedFolder.write(files, to: copy)
-                #expect(code { _ = try SealedFolder.open(copy, keys, create: create) } == .locked, "\(number)")
-                #expect(try SealedFolder.files(copy) == files.filter { !$0.key.contains("/") }, "\(number)")
-                try removeDirectory(copy)
+                // Nor without an index, or a marker.
+                for missing in [["index"], ["format"], ["index", "format"]] {
+                    let files = before.filter { !missing.contains($0.key) && !$0.key.contains("/") }
+                    let copy = path + "/../\(UUID().uuidString)"
+                    try SealedFolder.write(files, to: copy)
+                    let place: Comment = "\(number), without \(missing)"
+                    #expect(code { _ = try SealedFolder.open(copy, keys, create: create) } == .locked, place)
+                    #expect(try SealedFolder.files(copy) == files, place)
+                    let names = try FileManager.default.contentsOfDirectory(atPath: copy)
+                    #expect(Set(names) == Set(files.keys), place)
+                    try removeDirectory(copy)
+                }
             }
             let again = try SealedFolder.open(path, create: create)
             #expect(try again.fetch(forKey: "7")?.archive == AlikeArchives.make(count: 1, seed: 7)[0])
@@ -175,6 +180,33 @@ import Testing
         }
     }
 
+    /// A store that is open asks for its keys again when it meets one that it does not have.
+    @Test func aStoreFollowsAnotherOnesRotation() throws {
+        try withTemporaryDirectory { path in
+            let isRotated = Atomic(false)
+            let provider = KeyProvider {
+                let one = TrialKeys.one
+                return isRotated.load(ordering: .relaxed)
+                    ? SealingKeys(current: TrialKeys.two, others: [one]) : SealingKeys(current: one)
+            }
+            let reader = try SealedFolder.open(path, provider)
+            let writer = try SealedFolder.open(path, provider)
+            let locked = try SealedFolder.open(path)
+            for store in [reader, writer, locked] {
+                try store.save([1], forKey: "former", storedAt: .now, expiresAt: nil)
+            }
+            let rotated = try SealedFolder.open(path, .of(TrialKeys.two, TrialKeys.one))
+            try rotated.save([2], forKey: "new", storedAt: .now, expiresAt: nil)
+            isRotated.store(true, ordering: .relaxed)
+            #expect(try reader.fetch(forKey: "new")?.archive == [2])
+            try writer.save([3], forKey: "newer", storedAt: .now, expiresAt: nil)
+            #expect(try rotated.fetch(forKey: "newer")?.archive == [3])
+            #expect(try reader.fetch(forKey: "former")?.archive == [1])
+            #expect(try SealedFolder.answer(locked, "new") == .locked)
+            #expect(code { try locked.save([4], forKey: "new", storedAt: .now, expiresAt: nil) } == .locked)
+        }
+    }
+
     // MARK: Records
 
     /// A record that could not be written at one place is encrypted again for another one, with another nonce.
@@ -223,40 +255,6 @@ import Testing
             }
         }
     }
-
-    // MARK: Memory
-
-    #if os(Linux)
-        /// After a store was closed, neither its key nor that of a segment is anywhere in the memory of the process.
-        @Test func noKeyIsLeftInMemory() throws {
-            let salt = UInt8.random(in: 1 ... .max)
-            // Made each time that it is needed, so that the test keeps no copy.
-            @Sendable func fill(_ key: UnsafeMutableRawBufferPointer) {
-                for index in key.indices { key[index] = UInt8(index) &* 37 &+ salt }
-            }
-            try withTemporaryDirectory { path in
-                let provider = KeyProvider {
-                    guard let key = SealingKey(identifier: 1, SecretBytes(count: 32, fill)) else {
-                        throw CancellationError()
-                    }
-                    return SealingKeys(current: key)
-                }
-                let store = try SealedFolder.open(path, provider)
-                try store.save([1], forKey: "a", storedAt: .now, expiresAt: nil)
-                let fields = ByteReader(try readFile(path + "/00000001.segment"))
-                let log = LogIdentity(seed: fields.number(at: 16), salt: fields.number(at: 60))
-                func fillBySegment(_ key: UnsafeMutableRawBufferPointer) {
-                    guard let master = SealingKey(identifier: 1, SecretBytes(count: 32, fill)) else { return }
-                    log.segmentKey(1, of: master).withUnsafeBytes { key.copyMemory(from: $0) }
-                }
-                #expect(try ProcessMemory.count(fill) > 0)
-                #expect(try ProcessMemory.count(fillBySegment) > 0)
-                try store.close()
-                #expect(try ProcessMemory.count(fill) == 0)
-                #expect(try ProcessMemory.count(fillBySegment) == 0)
-            }
-        }
-    #endif
 
     // MARK: Nonces
 

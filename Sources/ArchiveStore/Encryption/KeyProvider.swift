@@ -1,6 +1,7 @@
 import Sealing
 
-/// Where a store's keys come from: it is asked each time that the store's directory is opened.
+/// Where a store's keys come from: it is asked each time that the store's directory is opened, which it is again when
+/// an entry has another key.
 package struct KeyProvider: Sendable {
     private let give: @Sendable () throws -> SealingKeys
 

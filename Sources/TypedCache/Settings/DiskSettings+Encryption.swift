@@ -68,8 +68,8 @@ extension DiskSettings {
 
         /// The files are encrypted with the keys that `provider` gives.
         ///
-        /// It is called when the cache is opened, and when its directory is opened again, on any thread: it may block, and
-        /// must not use the cache. If it throws, the cache is refused with `.locked`, and so is a cache that is not encrypted,
+        /// It is called when the cache is opened, when its directory is opened again, and when an entry has a key that was
+        /// not among those that it gave, on any thread: it may block, and must not use the cache. If it throws, the cache is refused with `.locked`, and so is a cache that is not encrypted,
         /// or of which the keys are others; nothing of it is touched then.
         ///
         /// - Parameter provider: Gives the key for new entries, and others that entries which are there may have.

@@ -177,6 +177,13 @@ final class SegmentTable: Sendable {
         }
     }
 
+    /// Whether the last segment can be read with these keys.
+    ///
+    /// - Throws: `.locked` if not.
+    func checkKeys() throws(StoreError) {
+        if let last = try numbers().last { _ = try segment(last) }
+    }
+
     /// The identity of a log that has segments; `nil` if it has none yet.
     var log: LogIdentity? { state.withLock { $0.log } }
 
