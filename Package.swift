@@ -42,6 +42,10 @@ let package = Package(
             name: "Libdeflate",
             description: "Entries of some KiB and more deflated and inflated by the system's libdeflate."
         ),
+        .trait(
+            name: "Encryption",
+            description: "Encrypted caches where there is no CryptoKit, by the system's OpenSSL."
+        ),
     ],
     targets: [
         // zlib, the one system library that every build needs. Not by pkg-config, which may name another package manager's header.
@@ -49,6 +53,9 @@ let package = Package(
 
         // OpenSSL, for the trait TLS alone.
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+
+        // OpenSSL's libcrypto, for the trait Encryption alone.
+        .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
 
         // libdeflate, for the trait Libdeflate alone.
         .systemLibrary(name: "CLibdeflate", providers: [.apt(["libdeflate-dev"]), .brew(["libdeflate"])]),
@@ -95,11 +102,18 @@ let package = Package(
         // What a full tier gives up. Knows neither keys nor values.
         .target(name: "Eviction", swiftSettings: strict),
 
+        // Ciphers and keys: AES-GCM, ChaCha20-Poly1305, HKDF, by CryptoKit or OpenSSL. Knows bytes, no files.
+        .target(
+            name: "Sealing",
+            dependencies: [.target(name: "CCrypto", condition: .when(traits: ["Encryption"]))],
+            swiftSettings: strict
+        ),
+
         // Archives on disk under keys: compression, the packed store, the store of one file per entry. Knows bytes, no values.
         .target(
             name: "ArchiveStore",
             dependencies: [
-                "CZlib", "CChecksum", "CDeflate", "CFiles", "Eviction",
+                "CZlib", "CChecksum", "CDeflate", "CFiles", "Eviction", "Sealing",
                 .target(name: "CLibdeflate", condition: .when(traits: ["Libdeflate"])),
             ],
             exclude: privacy.exclude,
@@ -117,7 +131,7 @@ let package = Package(
         // `Cache<Value>`: the memory tier, both tiers together, expiration, errors.
         .target(
             name: "TypedCache",
-            dependencies: ["KeyedArchive", "ArchiveStore", "Eviction"],
+            dependencies: ["KeyedArchive", "ArchiveStore", "Eviction", "Sealing"],
             swiftSettings: strict
         ),
 
@@ -210,6 +224,7 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(name: "EvictionTests", dependencies: ["Eviction", "TestSupport"], swiftSettings: strict),
+        .testTarget(name: "SealingTests", dependencies: ["Sealing", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "RedisWireTests",
             dependencies: ["RedisWire", "RedisServers", "TestSupport"],
@@ -218,8 +233,8 @@ let package = Package(
         .testTarget(
             name: "ArchiveStoreTests",
             dependencies: [
-                "ArchiveStore", "CDeflate", "CZlib", "SharedCache", "RedisWire", "RedisServers", "StoreTrials",
-                "TestSupport",
+                "ArchiveStore", "CDeflate", "CZlib", "Sealing", "SharedCache", "RedisWire", "RedisServers",
+                "StoreTrials", "TestSupport",
             ],
             swiftSettings: strict
         ),
@@ -241,7 +256,7 @@ let package = Package(
         .testTarget(
             name: "TypedCacheTests",
             dependencies: [
-                "TypedCache", "KeyedArchive", "ArchiveStore", "Eviction", "StoreTrials", "TestSupport",
+                "TypedCache", "KeyedArchive", "ArchiveStore", "Eviction", "Sealing", "StoreTrials", "TestSupport",
                 "CacheWorker",
             ],
             swiftSettings: strict
@@ -279,7 +294,7 @@ let package = Package(
             name: "CacheCommandTests",
             dependencies: [
                 "CacheCommand", "TypedCache", "KeyedArchive", "SequentialArchive", "ArchiveStore", "ModelCache",
-                "RedisWire", "RedisServers", "TestSupport", "typed-cache",
+                "RedisWire", "RedisServers", "Sealing", "TestSupport", "typed-cache",
             ],
             swiftSettings: strict
         ),

@@ -123,7 +123,8 @@ package protocol ArchiveStore: Sendable {
     /// - Parameter removed: is given each entry after its removal.
     func trim(toByteCount byteCount: Int, removed: (EntryInformation) -> Void) throws(StoreError)
 
-    /// Gives back the space of dead bytes: those of entries that were removed or saved over.
+    /// Gives back the space of dead bytes: those of entries that were removed or saved over; and encrypts the
+    /// entries with the current key that have a former one.
     ///
     /// Every entry that is there stays as it is; other callers may use the store in the meantime. A process that is killed at
     /// any instant loses nothing.

@@ -12,6 +12,8 @@ package struct StoreError: Error, Sendable {
         case corrupted
         /// A newer version of this format, whole as far as can be told; nothing was touched.
         case unsupportedVersion
+        /// The files are encrypted and their key is not here, or the other way round; nothing was touched.
+        case locked
         /// An archive is larger than the store's limit; nothing was touched.
         case tooLarge
         /// A directory is not a cache's own, or a link stands where a directory should; nothing was touched.
@@ -94,6 +96,11 @@ extension StoreError {
     static func volumeKeptFree(_ byteCount: Int, path: String) -> StoreError {
         let reason = "the cache leaves \(ShownByteCount(byteCount)) of the volume free (minimumFreeSpace)"
         return StoreError(.io, path: path, action: "saving an archive", reason: reason, errorNumber: ENOSPC)
+    }
+
+    /// Files are encrypted and their key is not here, or the other way round.
+    static func locked(_ path: String, _ reason: String) -> StoreError {
+        StoreError(.locked, path: path, action: "opening a store", reason: reason)
     }
 
     /// No entry may be there at all.

@@ -11,6 +11,8 @@ package struct StoreSettings: Sendable {
     /// The largest archive in bytes.
     package var maximumArchiveByteCount = 1 << 30
     package var durability = Durability.process
+    /// Where the keys come from that the files are encrypted with; `nil`: they are not encrypted.
+    package var keys: KeyProvider?
     /// How archives saved from now on are compressed.
     package var compression = ArchiveCompression.automatic
     /// The most bytes of entries, without index and journal; `nil`: no limit. Those of a packed store are its segments.

@@ -9,7 +9,7 @@ public struct CacheError: Error, Sendable {
         private enum Base: String {
             case invalidName, invalidKey, invalidExpiration, invalidTag, typeMismatch, encodingFailed,
                 decodingFailed
-            case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory, closed, forked
+            case io, corrupted, tooLarge, unsupportedVersion, invalidDirectory, locked, closed, forked
             case recursiveLoad, nothingToRevalidate
             case unreachable, cancelled, foreign, invalidServer
         }
@@ -40,6 +40,9 @@ public struct CacheError: Error, Sendable {
         public static let unsupportedVersion = Code(base: .unsupportedVersion)
         /// The directory holds something that is not a cache; nothing in it was touched.
         public static let invalidDirectory = Code(base: .invalidDirectory)
+        /// The cache is encrypted and its key was not given, or it is not encrypted and a key was given; or the program was
+        /// built without the package's trait `Encryption`. Nothing was touched, and nothing of it counts as damaged.
+        public static let locked = Code(base: .locked)
         /// The cache was closed by ``Cache/close()``; nothing was done.
         public static let closed = Code(base: .closed)
         /// The process was forked after the cache was opened; nothing was done. A child process opens the cache itself.
@@ -210,6 +213,7 @@ extension CacheError {
             case .unsupportedVersion: .unsupportedVersion
             case .tooLarge: .tooLarge
             case .invalidDirectory: .invalidDirectory
+            case .locked: .locked
             case .invalidArgument: .invalidKey
             case .closed: .closed
             case .forked: .forked

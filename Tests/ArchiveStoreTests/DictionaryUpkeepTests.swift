@@ -234,7 +234,7 @@ import Testing
     /// The identifiers of the dictionaries that the index has copies of.
     private static func copies(_ path: String) throws -> [UInt32] {
         let folder = try StoreFolder(path: path, kind: .packed, create: false, isDurable: false, layer: FileLayer())
-        let snapshot = try #require(try SnapshotFile(in: folder, isLimited: true).open())
+        let snapshot = try #require(try SnapshotFile(in: folder, isLimited: true, keys: nil).open())
         return try snapshot.dictionaries.map { PresetDictionary(try #require($0.inflated())).identifier }
     }
 
@@ -278,7 +278,7 @@ import Testing
         for given in [nil, dictionary] {
             let fields = SegmentHeader.Fields(
                 number: 7,
-                seed: 1 << 31,
+                log: LogIdentity(seed: 1 << 31, salt: 0),
                 identity: 1 << 63 + 5,
                 boot: 1 << 62 + 4,
                 predecessorEnd: 1 << 30 + 3,
@@ -300,12 +300,12 @@ import Testing
                 }
             }
             var later = bytes
-            later[9] += 1
+            later[9] += 2
             later.replaceSubrange(
                 4..<8,
                 with: withUnsafeBytes(of: later[8...].withUnsafeBytes({ Zlib.crc32($0) }).bigEndian, Array.init)
             )
-            #expect(throws: SegmentHeader.Fault.unsupported(version: 4)) { try SegmentHeader(later, number: 7) }
+            #expect(throws: SegmentHeader.Fault.unsupported(version: 5)) { try SegmentHeader(later, number: 7) }
         }
         #expect(dictionary.stored.count < 4_000)
         #expect(PresetDictionary.bytes(stored: dictionary.stored, byteCount: 9_000) == dictionary.bytes)

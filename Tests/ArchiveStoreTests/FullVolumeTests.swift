@@ -26,7 +26,8 @@ import Testing
             try store.save([1], forKey: "a")
             let log = try #require(store.current)
             try log.beginSegment()
-            var draft = RecordDraft.removal(key: Array("b".utf8), hash: store.hashing(Array("b".utf8)).high)
+            let key = Array("b".utf8)
+            var draft = RecordDraft.removal(key: key, hash: store.hashing(key).high, isSealed: false)
             func append() throws(StoreError) -> RecordPlace {
                 try log.lock.withExclusiveLog { state throws(StoreError) in try state.log.append(&draft) }
             }

@@ -8,6 +8,7 @@ import Testing
 @Suite struct RecordFormatTests {
     private static let logSeed: UInt32 = 77
     private let logSeed = Self.logSeed
+    private let form = RecordForm(seed: Self.logSeed)
 
     private static func attributes(using random: inout SeededGenerator) -> EntryAttributes {
         func date() -> Date {
@@ -35,8 +36,9 @@ import Testing
         at place: RecordPlace,
         dictionary: UInt32? = nil
     ) throws(RecordFault) -> Record {
-        try Record(verifying: bytes, at: place, seed: Self.logSeed) {
-            $0.hasSoundPayload(bytes, dictionary: dictionary)
+        var bytes = bytes
+        return try Record(verifying: &bytes, at: place, in: RecordForm(seed: Self.logSeed)) {
+            $0.hasSoundPayload($1, dictionary: dictionary)
         }
     }
 
@@ -53,6 +55,7 @@ import Testing
         var draft = try RecordDraft.entry(
             key: key,
             hash: 5,
+            isSealed: false,
             serial: serial,
             attributes: attributes,
             archiveByteCount: archiveByteCount,
@@ -72,8 +75,8 @@ import Testing
         let expected = draft.byteCount
         // A record that could not be appended at one place gets another one.
         let former = RecordPlace(segment: 10, offset: 44)
-        draft.setPlace(former, seed: logSeed, previous: PreviousRecord(byteCount: 1 << 24 - 1, hash: 1 << 48 - 1))
-        draft.setPlace(place, seed: logSeed, previous: previous)
+        draft.setPlace(former, in: form, previous: PreviousRecord(byteCount: 1 << 24 - 1, hash: 1 << 48 - 1))
+        draft.setPlace(place, in: form, previous: previous)
         let bytes = Self.bytes(of: draft)
         #expect(bytes.count == expected)
 
@@ -95,17 +98,18 @@ import Testing
         let length = Int.random(in: 0..<bytes.count, using: &random)
         #expect(throws: RecordFault.incomplete) { try Self.verified(Array(bytes[..<length]), at: place) }
         let other = RecordPlace(segment: place.segment + 1, offset: place.offset)
-        #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: other, seed: logSeed) }
-        #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: place, seed: logSeed + 1) }
+        #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: other, in: form) }
+        let otherLog = RecordForm(seed: logSeed + 1)
+        #expect(throws: RecordFault.damaged) { try Record(head: bytes, at: place, in: otherLog) }
 
         // Bytes that were damaged stay so where the record is moved to.
         if !payload.isEmpty {
             var damaged = bytes
             damaged[record.headByteCount + payload.count / 2] ^= 1
-            var moved = try RecordDraft(moving: record, bytes: damaged, hash: 5)
-            moved.setPlace(place, seed: logSeed, previous: previous)
+            var moved = try RecordDraft(moving: record, bytes: damaged, hash: 5, isSealed: false)
+            moved.setPlace(place, in: form, previous: previous)
             #expect(throws: RecordFault.damaged) { try Self.verified(Self.bytes(of: moved), at: place) }
-            #expect(try Record(head: Self.bytes(of: moved), at: place, seed: logSeed).serial == record.serial)
+            #expect(try Record(head: Self.bytes(of: moved), at: place, in: form).serial == record.serial)
         }
     }
 
@@ -127,7 +131,7 @@ import Testing
                 ByteWriter(bytes).store(Record.checksum(part, at: place, seed: logSeed), at: 2)
             }
             if let record = try? Self.verified(bytes, at: place) { #expect(record.byteCount == bytes.count) }
-            _ = try? Record(head: bytes, at: place, seed: logSeed)
+            _ = try? Record(head: bytes, at: place, in: form)
         }
     }
 
@@ -150,12 +154,13 @@ import Testing
     @Test func otherKinds() throws {
         let place = RecordPlace(segment: 3, offset: 700)
         var drafts = [
-            RecordDraft.removal(key: [1, 2, 3], hash: 9), .loss(hash: 1 << 40), .floor(12), .seal,
+            RecordDraft.removal(key: [1, 2, 3], hash: 9, isSealed: false), .loss(hash: 1 << 40, isSealed: false),
+            .floor(12, isSealed: false), .seal(isSealed: false),
         ]
         let kinds: [Record.Kind] = [.removal, .loss, .floor, .seal]
         let serials = [place.serial, 1 << 40, 12, place.serial]
         for index in drafts.indices {
-            drafts[index].setPlace(place, seed: logSeed, previous: nil)
+            drafts[index].setPlace(place, in: form, previous: nil)
             let bytes = Self.bytes(of: drafts[index])
             let record = try Self.verified(bytes, at: place)
             #expect(record.kind == kinds[index] && record.serial == serials[index])
@@ -176,12 +181,13 @@ import Testing
         var draft = try RecordDraft.entry(
             key: Array("key".utf8),
             hash: 1,
+            isSealed: false,
             attributes: Self.attributes(using: &random),
             archive: archive,
             dictionary: dictionary,
             compression: .automatic
         )
-        draft.setPlace(place, seed: logSeed, previous: nil)
+        draft.setPlace(place, in: form, previous: nil)
         let bytes = Self.bytes(of: draft)
         let record = try Self.verified(bytes, at: place, dictionary: dictionary.identifier)
         #expect(record.isBare && record.archiveByteCount == archive.count)
@@ -199,8 +205,8 @@ import Testing
                 try Self.verified(changed, at: place, dictionary: dictionary.identifier)
             }
         }
-        var moved = try RecordDraft(moving: record, bytes: bytes, hash: 1)
-        moved.setPlace(place, seed: logSeed, previous: nil)
+        var moved = try RecordDraft(moving: record, bytes: bytes, hash: 1, isSealed: false)
+        moved.setPlace(place, in: form, previous: nil)
         let again = try Self.verified(Self.bytes(of: moved), at: place, dictionary: dictionary.identifier)
         #expect(again.isBare && again.serial == place.serial)
     }

@@ -1,6 +1,7 @@
 import Foundation
 import RedisServers
 import RedisWire
+import Sealing
 import SharedCache
 import StoreTrials
 import TestSupport
@@ -30,6 +31,9 @@ enum StoreUnderTest: CaseIterable {
     case uncompressedFile
     case uncompressedPacked
     case hardestPacked
+    /// Packed stores whose files are encrypted.
+    case sealedPacked
+    case sealedLimitedPacked
     case memory
     /// A store in memory with limits that are never reached.
     case limitedMemory
@@ -45,6 +49,7 @@ enum StoreUnderTest: CaseIterable {
     static let allCases: [StoreUnderTest] = allStores.filter {
         switch $0 {
         case .shared, .tiered, .clustered: RedisServer.isInstalled
+        case .sealedPacked, .sealedLimitedPacked: CipherAlgorithm.isAvailable
         case .clusteredTiered: RedisServer.isInstalled && isLongRun
         default: true
         }
@@ -53,13 +58,14 @@ enum StoreUnderTest: CaseIterable {
     private static let allStores: [StoreUnderTest] = [
         .reference, .file, .collidingFile, .behind, .narrowBehind, .limitedFile, .collidingLimitedFile, .packed,
         .collidingPacked, .limitedPacked, .packedBehind, .uncompressedFile, .uncompressedPacked, .hardestPacked,
-        .memory,
+        .sealedPacked, .sealedLimitedPacked, .memory,
         .limitedMemory, .shared, .tiered, .clustered, .clusteredTiered,
     ]
 
     private var settings: StoreSettings {
         var settings = StoreSettings()
-        if self == .limitedPacked { settings.byteLimit = 1 << 20 }
+        if self == .limitedPacked || self == .sealedLimitedPacked { settings.byteLimit = 1 << 20 }
+        if self == .sealedPacked || self == .sealedLimitedPacked { settings.keys = .of(TrialKeys.one) }
         if self == .limitedFile || self == .collidingLimitedFile {
             settings.byteLimit = 1 << 30
             settings.countLimit = 1 << 20
@@ -94,7 +100,7 @@ enum StoreUnderTest: CaseIterable {
                 try body { try FileStore(directory: path + "/cache", create: true, settings: settings) }
                 try checkLedger(path + "/cache")
             }
-        case .packed, .limitedPacked, .uncompressedPacked, .hardestPacked:
+        case .packed, .limitedPacked, .uncompressedPacked, .hardestPacked, .sealedPacked, .sealedLimitedPacked:
             try withTemporaryDirectory { path in
                 try body { try PackedStore(directory: path + "/cache", create: true, settings: settings) }
             }

@@ -110,7 +110,7 @@ import Testing
     @Test func aFileIsWrittenOnChangesAndAsASignOfLife() throws {
         let publisher: StatisticsPublisher
         do { _ = try cities(publishes: false) }
-        publisher = try StatisticsPublisher(directory: place.path)
+        publisher = try StatisticsPublisher(directory: place.path, program: CacheDirectory.programName)
         func written() throws -> Date? { try published().first?.statistics.publishedAt }
         var figures = CacheFigures()
         let start = ContinuousClock.now

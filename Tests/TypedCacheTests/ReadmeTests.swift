@@ -83,7 +83,7 @@ import Testing
             [
                 "TypedCache", "ArchiveStore", "Eviction", "KeyedArchive", "PropertyLists", "CStack", "CInstance",
                 "CChecksum",
-                "CDeflate", "CFiles",
+                "CDeflate", "CFiles", "Sealing",
             ]
             .contains {
                 object.contains("/\($0).build/")
@@ -106,6 +106,9 @@ import Testing
         var arguments: [String] = []
         #if Libdeflate
             arguments += ["-I", package.appending(path: "Sources/CLibdeflate").path, "-ldeflate"]
+        #endif
+        #if Encryption
+            arguments += ["-I", package.appending(path: "Sources/CCrypto").path, "-lcrypto"]
         #endif
         #if TLS
             arguments += ["-I", package.appending(path: "Sources/COpenSSL").path]

@@ -59,6 +59,7 @@ package final class FileStore: ArchiveStore {
         naming: @escaping @Sendable (StoreKey) -> EntryName
     ) throws(StoreError) {
         let path = try StoreFolder.absolutePath(directory)
+        if settings.keys != nil { throw .locked(path, "a cache with a file for each entry cannot be encrypted") }
         self.path = path
         self.settings = settings
         self.naming = naming

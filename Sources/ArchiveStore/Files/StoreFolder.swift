@@ -16,6 +16,7 @@ final class StoreFolder: Sendable {
     /// A directory without a marker is a store's of this kind if it holds nothing but such a store's files. Without any
     /// that may have entries it counts as missing.
     ///
+    /// - Parameter check: Refuses a directory that has entries but no marker, before a marker is made.
     /// - Throws: `.invalidDirectory` if it is not a store's of this kind, and not empty either; `.unsupportedVersion` if
     ///   it is one of a later version; `.io`, with `ENOENT` if it is missing and `create` is false. Nothing in it was
     ///   touched then.
@@ -24,7 +25,8 @@ final class StoreFolder: Sendable {
         kind: StoreKind,
         create: Bool,
         isDurable: Bool,
-        layer: FileLayer
+        layer: FileLayer,
+        check: (Directory) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) {
         self.path = path
         self.kind = kind
@@ -38,7 +40,7 @@ final class StoreFolder: Sendable {
                 return try Directory(path: path, layer: layer)
             }
         }
-        try recognize(create: create)
+        try recognize(create: create, check)
     }
 
     /// The session of drafts, started at the first call.
@@ -76,7 +78,7 @@ final class StoreFolder: Sendable {
 
     // MARK: - The marker
 
-    private func recognize(create: Bool) throws(StoreError) {
+    private func recognize(create: Bool, _ check: (Directory) throws(StoreError) -> Void) throws(StoreError) {
         if try isRecognizedByMarker(create: create) { return }
         let contents = try contents()
         if contents.isMarked, try isRecognizedByMarker(create: create) { return }
@@ -94,6 +96,7 @@ final class StoreFolder: Sendable {
         defer { bestEffort("the lock ends when the directory is closed") { try root.unlock() } }
         if try markedVersion() != nil { return }
         guard try self.contents().isOwn else { throw unmarked }
+        try check(root)
         try mark()
     }
 

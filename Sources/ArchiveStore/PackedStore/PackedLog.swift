@@ -1,4 +1,5 @@
 import Foundation
+import Sealing
 import Synchronization
 
 /// The log of a packed store, in one opened directory: its parts, each built from the parts that it needs.
@@ -34,6 +35,7 @@ final class PackedLog: Sendable {
         settings: StoreSettings,
         user: PackedStoreUser,
         owedRemovals: OwedRemovals,
+        keys: SealingKeys?,
         trust: SnapshotTrust,
         told: LogPosition?,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
@@ -46,6 +48,7 @@ final class PackedLog: Sendable {
                 let opened = try OpenedLog(
                     in: folder,
                     settings: settings,
+                    keys: keys,
                     owedRemovals: owedRemovals,
                     usesSnapshot: usesSnapshot,
                     onDamage: trust.lose,

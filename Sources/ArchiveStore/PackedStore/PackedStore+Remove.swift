@@ -70,7 +70,8 @@ extension PackedStore {
         }
     }
 
-    /// Implementation: the segments are rewritten, up to the last one that has anything else in it than entries.
+    /// Implementation: the segments are rewritten, up to the last one that has anything else in it than entries, or a
+    /// former key.
     @discardableResult
     package func compact() throws(StoreError) -> Int {
         try withLog { log throws(StoreError) -> Int? in try log.space.compact() } ?? 0

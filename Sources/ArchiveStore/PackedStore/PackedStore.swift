@@ -77,18 +77,23 @@ package final class PackedStore: ArchiveStore {
             finish: Self.finish,
             willSuspend: suspended.set
         ) { create throws(StoreError) in
+            // Before anything is touched.
+            let keys = try settings.keys?.keys(for: path)
             let folder = try StoreFolder(
                 path: path,
                 kind: .packed,
                 create: create,
                 isDurable: settings.isDurable,
                 layer: layer
-            )
+            ) { root throws(StoreError) in
+                try SegmentTable(root: root, path: path, keys: keys).checkKeys()
+            }
             return try PackedLog.open(
                 in: folder,
                 settings: settings,
                 user: user,
                 owedRemovals: owedRemovals,
+                keys: keys,
                 trust: trust,
                 told: suspended.take(),
                 hashing: hashing
@@ -147,7 +152,9 @@ package final class PackedStore: ArchiveStore {
                 if try log.folder.isCurrent() { return nil }
             } catch {
                 // Or files are missing: the directory was emptied.
-                guard error.isStale || error.isMissingFile else { throw error }
+                guard error.isStale || error.isMissingFile || mayHaveOtherKeys(error) && attempts == 0 else {
+                    throw error
+                }
             }
             attempts += 1
             guard attempts < Self.mostAttempts else { throw log.reader.status.stale() }
@@ -157,13 +164,22 @@ package final class PackedStore: ArchiveStore {
 
     /// Runs `body` to change the log at the store's path, in a directory made again if that is gone.
     func withWritableLog<Result>(_ body: (PackedLog) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        try opened.withHandle(
+        var asksForKeys = true
+        return try opened.withHandle(
             mostAttempts: Self.mostAttempts,
             onLoss: user.tellLossOfEntries,
-            isGone: { $0.isStale || $0.isMissingFile },
+            isGone: { error in
+                if error.isStale || error.isMissingFile { return true }
+                defer { if error.code == .locked { asksForKeys = false } }
+                return mayHaveOtherKeys(error) && asksForKeys
+            },
             body
         )
     }
+
+    /// Whether the log is opened again because of an error, since that asks for the keys: another process may have begun to
+    /// use another one.
+    private func mayHaveOtherKeys(_ error: StoreError) -> Bool { error.code == .locked && settings.keys != nil }
 
     func key(_ text: String) throws(StoreError) -> (StoreKey, KeyDigest) {
         let key = try StoreKey(text)

@@ -42,4 +42,7 @@ int lock_byte(int descriptor, int64_t offset);
 // Returns 0, or -1 with errno.
 int unlock_bytes(int descriptor);
 
+// Has the system write no core dump of this process, whose memory has keys.
+void refuse_core_dumps(void);
+
 #endif

@@ -131,13 +131,15 @@ struct TypedCacheBackend: CacheBackend {
             }
         var program = Self.program
         if case .app(let name) = selection.location { program = name }
+        var settings = disk ?? DiskSettings()
+        if let keys = selection.keys { settings.encryption = try keys.encryption() }
         do throws(CacheError) {
             return try CacheInspector(
                 name: selection.name,
                 root: root,
                 program: program,
                 create: disk != nil,
-                disk: disk ?? DiskSettings()
+                disk: settings
             )
         } catch {
             if error.code == .invalidName {

@@ -117,8 +117,10 @@ struct ArgumentParser {
         for option in declared.options where option.declaration.isRequired && option.text == nil {
             throw failure(.missingOption(option.declaration.form))
         }
-        let excluding = declared.exclusive.filter { $0.text != nil }.map(\.declaration.spelling)
-        if excluding.count > 1 { throw failure(.conflictingOptions(excluding[0], excluding[1])) }
+        for group in declared.exclusive {
+            let excluding = group.filter { $0.text != nil }.map(\.declaration.spelling)
+            if excluding.count > 1 { throw failure(.conflictingOptions(excluding[0], excluding[1])) }
+        }
     }
 
     /// The option for an operand too many, which may be the name of the cache.

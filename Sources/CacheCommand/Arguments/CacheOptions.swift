@@ -5,8 +5,11 @@ import TypedCache
 struct CacheOptions: OptionGroup {
     @Option(required: .cacheName, parse: ArgumentText.nonEmpty("the name of a cache")) var name: String
     let location = LocationOptions()
+    let keys = KeyOptions()
 
-    var selection: CacheSelection { CacheSelection(name: name, location: location.location) }
+    var selection: CacheSelection {
+        CacheSelection(name: name, location: location.location, keys: keys.place)
+    }
 }
 
 /// The options that tell where the cache is.
@@ -65,6 +68,8 @@ struct LayoutOptions: OptionGroup {
 struct CacheSelection: Sendable, Equatable {
     let name: String
     let location: CacheLocation
+    /// Where its keys are; `nil`: it is not encrypted.
+    var keys: KeyPlace?
 
     /// The options that select it on a command line, to stand in messages.
     var commandText: String {

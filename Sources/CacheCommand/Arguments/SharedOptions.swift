@@ -4,6 +4,7 @@ import Foundation
 struct SharedCacheOptions: OptionGroup {
     @Option(required: .cacheName, parse: ArgumentText.nonEmpty("the name of a cache")) var name: String
     let place = PlaceOptions()
+    let keys = KeyOptions()
     @Option(
         "schema",
         value: "N",
@@ -16,7 +17,7 @@ struct SharedCacheOptions: OptionGroup {
     )
     var schema: UInt32?
 
-    /// - Throws: `.needsServer` for a schema of a cache that is on no server.
+    /// - Throws: `.needsServer` for a schema of a cache that is on no server, `.conflictingOptions` for keys of one that is.
     func selection() throws(ArgumentError) -> CacheSelection {
         let location = PlaceOptions.location(
             root: place.root,
@@ -27,7 +28,10 @@ struct SharedCacheOptions: OptionGroup {
         if schema != nil {
             guard case .shared = location else { throw ArgumentError(fact: .needsServer(option: "--schema")) }
         }
-        return CacheSelection(name: name, location: location)
+        if let option = keys.firstGiven, case .shared = location {
+            throw ArgumentError(fact: .conflictingOptions(option, "--shared"))
+        }
+        return CacheSelection(name: name, location: location, keys: keys.place)
     }
 
     /// Refuses a server beside an option that is for this machine's disk.

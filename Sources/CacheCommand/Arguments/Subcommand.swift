@@ -62,8 +62,8 @@ extension OptionGroup {
 struct DeclaredArguments {
     private(set) var operand: (any DeclaredOperand)?
     private(set) var options: [any DeclaredOption] = []
-    /// Options of which at most one may be given.
-    private(set) var exclusive: [any DeclaredOption] = []
+    /// Groups of options of which at most one may be given.
+    private(set) var exclusive: [[any DeclaredOption]] = []
     /// The option that every subcommand has.
     let help = Flag(Command.helpOption)
 
@@ -77,10 +77,25 @@ struct DeclaredArguments {
             case let group as any OptionGroup:
                 let count = options.count
                 collect(from: group)
-                if type(of: group).isExclusive { exclusive = Array(options[count...]) }
+                if type(of: group).isExclusive { exclusive.append(Array(options[count...])) }
             default: break
             }
         }
+    }
+
+    /// An option that need not be given, and those that exclude it, in their order.
+    func alternatives(to option: any DeclaredOption) -> [any DeclaredOption] {
+        exclusive.first { group in group.contains { $0 === option } } ?? [option]
+    }
+
+    /// The options that need not be given, each with those that exclude it, once.
+    var choices: [[any DeclaredOption]] {
+        var choices: [[any DeclaredOption]] = []
+        for option in options where !option.declaration.isRequired {
+            let group = alternatives(to: option)
+            if group.first === option { choices.append(group) }
+        }
+        return choices
     }
 
     /// Every option, the one that all subcommands have included.

@@ -61,6 +61,8 @@ enum CommandFailure: Error, Sendable {
     case fewUses(Int, needed: Int)
     /// A record has a value that property lists have none for.
     case noPropertyList(key: String, DocumentFault)
+    /// The keys of an encrypted cache cannot be had.
+    case unusableKeys(KeyPlace, KeyPlace.Fault)
 }
 
 extension CommandFailure {
@@ -101,6 +103,23 @@ struct CommandFailureMessage: CustomStringConvertible {
         }
     }
 
+    private func keys(_ place: KeyPlace) -> String {
+        switch place {
+        case .file(let path): "the keys in \(EscapedText(path))"
+        case .variable(let name): "the keys in the variable \(EscapedText(name))"
+        }
+    }
+
+    private func phrase(_ fault: KeyPlace.Fault) -> String {
+        switch fault {
+        case .unreadable(let number): "cannot be read: \(SystemMessage(number))"
+        case .missingVariable: "cannot be read: it is not set"
+        case .noKey(let line):
+            "cannot be used: line \(line) is not a number, a colon and 64 hexadecimal digits"
+        case .empty: "cannot be used: there is none"
+        }
+    }
+
     private func sentence(_ failure: CommandFailure) -> String {
         switch failure {
         case .source(let error, let location):
@@ -112,6 +131,8 @@ struct CommandFailureMessage: CustomStringConvertible {
                 + (isEscaped(key)
                     ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
                     : "see typed-cache list")
+        case .unusableKeys(let place, let fault):
+            "\(keys(place)) \(phrase(fault))"
         case .unconfirmed(let command):
             "\(command) asks first, and standard input is not a terminal; use --yes to \(command) without asking"
         case .noCache(let missing):

@@ -4,7 +4,8 @@ struct Compact: Subcommand {
     static let summary = "Free the space of removed and expired entries"
     static let discussion: String? =
         "Removes expired entries, and frees the bytes of entries that were removed or replaced. Evicts "
-        + "nothing: see trim for that."
+        + "nothing: see trim for that. Writes the entries of an encrypted cache again with the first key, if "
+        + "they have a former one."
     static let examples = [
         CommandExample(arguments: ["compact", "--cache", "cities"], meaning: "Make the cache's files smaller")
     ]

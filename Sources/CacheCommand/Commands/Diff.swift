@@ -28,6 +28,7 @@ struct Diff: Subcommand {
     @Operand("CACHE", help: "Two caches: a name, or the path of a cache's directory, with a / in it")
     var caches: [String]
     let location = LocationOptions()
+    let keys = KeyOptions()
     @Flag("long", help: "Show the fields that differ, with both values") var isLong: Bool
     @Flag(.json) var writesJSON: Bool
 
@@ -37,10 +38,12 @@ struct Diff: Subcommand {
     }
 
     private func selection(_ text: String) -> CacheSelection {
-        guard text.contains("/") else { return CacheSelection(name: text, location: location.location) }
+        guard text.contains("/") else {
+            return CacheSelection(name: text, location: location.location, keys: keys.place)
+        }
         let url = URL(fileURLWithPath: text, isDirectory: true)
         let root = url.deletingLastPathComponent().path(percentEncoded: false)
-        return CacheSelection(name: url.lastPathComponent, location: .root(root))
+        return CacheSelection(name: url.lastPathComponent, location: .root(root), keys: keys.place)
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {

@@ -35,16 +35,20 @@ struct Dump: Subcommand {
     )
     var cache: String?
     let location = LocationOptions()
+    let keys = KeyOptions()
     @Flag(.json) var writesJSON: Bool
 
     func validate() throws(ArgumentError) {
-        if cache == nil, location.isGiven { throw Self.failure(.missingOption("--cache NAME")) }
+        if cache == nil, location.isGiven || keys.firstGiven != nil {
+            throw Self.failure(.missingOption("--cache NAME"))
+        }
         if cache == nil, filesOrKeys.count(where: { $0 == "-" }) > 1 { throw Self.failure(.repeatedOption("-")) }
     }
 
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let access = try cache.map { name in
-            try environment.backend.open(CacheSelection(name: name, location: location.location))
+            let selection = CacheSelection(name: name, location: location.location, keys: keys.place)
+            return try environment.backend.open(selection)
         }
         return try environment.forEachDocument(filesOrKeys) { name, interruption in
             let outline =

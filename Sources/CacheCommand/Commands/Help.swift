@@ -76,12 +76,9 @@ struct HelpText: CustomStringConvertible {
     private func usage(of name: String, _ declared: DeclaredArguments) -> String {
         var words = ["typed-cache", name]
         if let operand = declared.operand?.declaration { words.append(operand.form) }
-        let options = declared.options.map(\.declaration)
-        let exclusive = declared.exclusive.map(\.declaration)
-        words += options.filter(\.isRequired).map(\.form)
-        for option in options where !option.isRequired && !exclusive.dropFirst().contains(option) {
-            let forms = exclusive.contains(option) ? exclusive.map(\.form) : [option.form]
-            words.append("[\(forms.joined(separator: " | "))]")
+        words += declared.options.map(\.declaration).filter(\.isRequired).map(\.form)
+        for choice in declared.choices {
+            words.append("[\(choice.map(\.declaration.form).joined(separator: " | "))]")
         }
         return wrapped(pieces: ["usage:"] + words, indent: 7)
     }

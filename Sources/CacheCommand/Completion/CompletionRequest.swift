@@ -132,12 +132,10 @@ struct CompletionLine {
 
     /// The options that may still be given.
     private func options(beginningWith current: String) -> CompletionAnswer {
-        let exclusive = declared.exclusive.map(\.declaration)
-        let isExcluded = declared.exclusive.contains { $0.text != nil }
         var answer = CompletionAnswer()
         for option in declared.allOptions where option.text == nil {
             let declaration = option.declaration
-            if isExcluded, exclusive.contains(declaration) { continue }
+            if declared.alternatives(to: option).contains(where: { $0.text != nil }) { continue }
             answer.append(declaration.spelling, meaning: declaration.help, ifBeginningWith: current)
         }
         return answer

@@ -192,12 +192,11 @@ struct RoffText: CustomStringConvertible {
         line(".ad l")
         line("\\fBtyped\\-cache \(Self.escaped(name))\\fR")
         if let operand = declared.operand?.declaration { line("\\&" + Self.form(of: operand)) }
-        let exclusive = declared.exclusive.map(\.declaration)
-        let options = declared.options.map(\.declaration)
-        for option in options where option.isRequired { line("\\&" + Self.form(of: option)) }
-        for option in options where !option.isRequired && !exclusive.dropFirst().contains(option) {
-            let forms = exclusive.contains(option) ? exclusive : [option]
-            line("[\(forms.map(Self.form).joined(separator: " | "))]")
+        for option in declared.options.map(\.declaration) where option.isRequired {
+            line("\\&" + Self.form(of: option))
+        }
+        for choice in declared.choices {
+            line("[\(choice.map { Self.form(of: $0.declaration) }.joined(separator: " | "))]")
         }
         line(".ad b")
         line(".hy")

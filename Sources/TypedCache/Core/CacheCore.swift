@@ -111,7 +111,9 @@ final class CacheCore: Sendable {
         // A path that names no directory, where the store was opened already.
         guard
             case .success(let publisher) = Result(catching: { () throws(StoreError) in
-                try StatisticsPublisher(directory: place)
+                // A program's name says more than an encrypted cache should.
+                let program = disk.encryption == .none ? CacheDirectory.programName : ""
+                return try StatisticsPublisher(directory: place, program: program)
             })
         else { return nil }
         return publisher

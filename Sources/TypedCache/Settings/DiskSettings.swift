@@ -70,6 +70,8 @@ public struct DiskSettings: Sendable, Hashable {
     /// `.automatic` by default. Applies to entries that are saved from now on; every cache reads the entries that any
     /// other one has written.
     public var compression: Compression
+    /// `.none` by default.
+    public var encryption: Encryption
     /// Whether hits in memory look whether another process has changed the entry, which takes about a microsecond
     /// where nothing has changed. Otherwise another process's changes are seen by the next fetch that reads the disk.
     public var followsOtherProcesses: Bool
@@ -90,6 +92,7 @@ public struct DiskSettings: Sendable, Hashable {
     ///   - durability: the failures that an entry survives once its save has returned.
     ///   - writing: when a save writes.
     ///   - compression: how archives are compressed.
+    ///   - encryption: whether the files are encrypted, and with which keys.
     ///   - followsOtherProcesses: whether hits in memory look for changes by other processes.
     ///   - publishesStatistics: whether other processes may see this cache's statistics.
     public init(
@@ -100,6 +103,7 @@ public struct DiskSettings: Sendable, Hashable {
         durability: Durability = .process,
         writing: Writing = .through,
         compression: Compression = .automatic,
+        encryption: Encryption = .none,
         followsOtherProcesses: Bool = false,
         publishesStatistics: Bool = false
     ) {
@@ -110,6 +114,7 @@ public struct DiskSettings: Sendable, Hashable {
         self.durability = durability
         self.writing = writing
         self.compression = compression
+        self.encryption = encryption
         self.followsOtherProcesses = followsOtherProcesses
         self.publishesStatistics = publishesStatistics
     }
@@ -120,6 +125,7 @@ public struct DiskSettings: Sendable, Hashable {
         settings.byteLimit = byteLimit?.bytes
         settings.countLimit = countLimit.map { max(0, $0) }
         settings.compression = compression.kind
+        settings.keys = encryption.provider?.keys
         settings.minimumFreeByteCount = minimumFreeSpace.bytes
         settings.followsOthers = followsOtherProcesses
         return settings

@@ -14,12 +14,17 @@ final class StatisticsPublisher: Sendable {
     }
 
     private let file: PublishedFile
+    /// The program's name, as it is published.
+    private let program: String
     private let openedAt = Date.now
     private let state = RankedMutex(State(), rank: CacheLocks.publishing)
     /// Whether a publication is under way; a slow disk does not make callers queue up.
     private let isPublishing = Atomic<Bool>(false)
 
-    init(directory: String) throws(StoreError) { file = try PublishedFile(directory: directory) }
+    init(directory: String, program: String) throws(StoreError) {
+        file = try PublishedFile(directory: directory)
+        self.program = program
+    }
 
     /// Publishes `figures` if they have changed, or if the last publication was long ago. Blocks on disk I/O.
     ///
@@ -31,7 +36,7 @@ final class StatisticsPublisher: Sendable {
         guard isDue else { return }
         let statistics = PublishedStatistics(
             processIdentifier: Int(ProcessInfo.processInfo.processIdentifier),
-            program: CacheDirectory.programName,
+            program: program,
             openedAt: openedAt,
             publishedAt: .now,
             figures: figures

@@ -298,6 +298,8 @@ const char *gai_strerror(int number);
 // string(3), stdlib(3)
 size_t strlen(const char *text);
 int memcmp(const void *one, const void *other, size_t count);
+int memset_s(void *bytes, size_t size, int value, size_t count);
+void arc4random_buf(void *bytes, size_t count);
 void *memcpy(void *target, const void *source, size_t count);
 void *memset(void *memory, int byte, size_t count);
 void *memchr(const void *bytes, int byte, size_t count);

@@ -1,4 +1,5 @@
 import Foundation
+import Sealing
 import TestSupport
 
 @testable import ArchiveStore
@@ -7,6 +8,11 @@ import TestSupport
 struct VolumeHistory {
     enum Layout: String, CaseIterable, Sendable {
         case packed, files, packedBehind
+        /// A packed store whose files are encrypted.
+        case sealedPacked
+
+        static let allCases: [Layout] =
+            [.packed, .files, .packedBehind] + (CipherAlgorithm.isAvailable ? [.sealedPacked] : [])
     }
 
     enum Action {

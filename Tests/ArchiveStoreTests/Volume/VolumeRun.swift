@@ -327,13 +327,14 @@ final class VolumeRun: @unchecked Sendable {
         settings.byteLimit = history.byteLimit
         settings.leastSegmentByteCount = VolumeHistory.leastSegmentByteCount
         if history.seed % 4 != 0 { settings.compression = .stored }
+        if history.layout == .sealedPacked { settings.keys = .of(TrialKeys.one) }
         let pool = DescriptorPool(limit: .max)
         pools[actor.number] = pool
         let layer = stage.layer(of: actor, pool)
         let create = !actor.isReading || !history.readersOnlyRead
         var store: any ArchiveStore =
             switch history.layout {
-            case .packed, .packedBehind:
+            case .packed, .packedBehind, .sealedPacked:
                 try PackedStore(directory: Self.directory, create: create, settings: settings, layer: layer) {
                     KeyDigest(hashing: $0)
                 }

@@ -1,4 +1,5 @@
 import Foundation
+import Sealing
 import TestSupport
 import Testing
 
@@ -57,7 +58,20 @@ import Testing
             Law(layout: .packed, attack: .power, order: .last),
             Law(layout: .packed, attack: .power, durabilities: [.power], order: .blocks),
             Law(layout: .packed, attack: .power, durabilities: [.power, .process]),
+        ] + sealedLaws
+
+    /// Nothing of it changes where the files are encrypted.
+    private static var sealedLaws: [Law] {
+        guard CipherAlgorithm.isAvailable else { return [] }
+        return [VolumeHistory.Attack.limit, .stops, .beginnings, .emptied, .marker, .power].map {
+            Law(layout: .sealedPacked, attack: $0)
+        } + [
+            Law(layout: .sealedPacked, attack: .earlyPower, order: .blocks),
+            Law(layout: .sealedPacked, attack: .power, durabilities: [.power]),
+            Law(layout: .sealedPacked, attack: .power, durabilities: [.power], order: .blocks),
+            Law(layout: .sealedPacked, attack: .power, durabilities: [.power, .process]),
         ]
+    }
 
     @Test(arguments: laws) func theLawHolds(_ law: Law) {
         for seed in isLongRun ? seeds(0..<12) : seeds(0..<40) {

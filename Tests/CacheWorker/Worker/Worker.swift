@@ -41,6 +41,7 @@ final class Worker {
                     byteLimit: settings.byteLimit.map { .bytes($0) },
                     countLimit: settings.countLimit,
                     writing: settings.deferredByteCount.map { .behind(limit: .bytes($0)) } ?? .through,
+                    encryption: settings.layout == .files ? .none : Self.encryption,
                     followsOtherProcesses: settings.followsOthers,
                     publishesStatistics: settings.publishes
                 ),
@@ -49,6 +50,14 @@ final class Worker {
             )
         )
     }
+
+    /// Whether the files of packed caches are encrypted: where the environment says so, which other processes have as well.
+    private static let encryption: DiskSettings.Encryption = {
+        guard ProcessInfo.processInfo.environment["TYPED_CACHE_TORTURE_ENCRYPTED"] != nil,
+            let key = EncryptionKey(identifier: 1, bytes: Array(1...32))
+        else { return .none }
+        return .key(key)
+    }()
 
     /// Does one operation made up from the seed.
     ///

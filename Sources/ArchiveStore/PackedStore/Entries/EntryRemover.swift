@@ -132,7 +132,7 @@ final class EntryRemover: Sendable {
         to state: inout LogState,
         evictions: inout Evictions
     ) throws(StoreError) {
-        var removal = RecordDraft.removal(key: key.bytes, hash: digest.high)
+        var removal = RecordDraft.removal(key: key.bytes, hash: digest.high, isSealed: reader.isSealed)
         try state.reclaimer.reclaim(removal.byteCount, now: nil, from: &state.log, evictions: &evictions)
         try state.appendRemoval(&removal, evictions: &evictions)
         owedRemovals.appendedAgain(digest)
@@ -146,7 +146,7 @@ final class EntryRemover: Sendable {
         from state: inout LogState,
         evictions: inout Evictions
     ) throws(StoreError) -> Bool {
-        var removal = RecordDraft.removal(key: key, hash: slot.hash)
+        var removal = RecordDraft.removal(key: key, hash: slot.hash, isSealed: reader.isSealed)
         try state.appendRemoval(&removal, evictions: &evictions)
         // Making room for the removal may have moved or evicted it.
         guard let current = reader.index.slot(slot.digest) else { return false }

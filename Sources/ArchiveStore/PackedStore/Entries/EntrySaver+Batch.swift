@@ -29,11 +29,13 @@ extension EntrySaver {
         of records: ArraySlice<NewRecord>,
         _ dictionary: PresetDictionary?
     ) throws(StoreError) -> [RecordDraft] {
-        let compression = compression
+        let (compression, isSealed) = (compression, reader.isSealed)
         @Sendable func drafts(_ part: Range<Int>) throws(StoreError) -> [RecordDraft] {
             var drafts: [RecordDraft] = []
             drafts.reserveCapacity(part.count)
-            for index in part { drafts.append(try records[index].draft(dictionary, compression)) }
+            for index in part {
+                drafts.append(try records[index].draft(dictionary, compression, isSealed: isSealed))
+            }
             return drafts
         }
         if records.reduce(0, { $0 + $1.archiveByteCount }) < Self.fewBytes { return try drafts(records.indices) }

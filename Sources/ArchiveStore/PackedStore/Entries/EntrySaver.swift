@@ -50,7 +50,7 @@ final class EntrySaver: Sendable {
             // A segment with another dictionary may begin while the archive is compressed. If that happens twice, the
             // log is reopened.
             let dictionary = tail.dictionary
-            var draft = try new.draft(dictionary, compression)
+            var draft = try new.draft(dictionary, compression, isSealed: reader.isSealed)
             try space.checkFits(draft.byteCount)
             var evictions = Evictions()
             defer { user.tell(evictions) }

@@ -28,16 +28,18 @@ struct NewRecord: Sendable {
         }
     }
 
-    /// Its record for segments with a dictionary, or with none.
+    /// Its record for segments with a dictionary, or with none, whose records are encrypted or not.
     func draft(
         _ dictionary: PresetDictionary?,
-        _ compression: ArchiveCompression
+        _ compression: ArchiveCompression,
+        isSealed: Bool
     ) throws(StoreError) -> RecordDraft {
         switch content {
         case .archive(let archive):
             try .entry(
                 key: key.bytes,
                 hash: digest.high,
+                isSealed: isSealed,
                 attributes: attributes,
                 archive: archive,
                 dictionary: dictionary,
@@ -47,6 +49,7 @@ struct NewRecord: Sendable {
             try .entry(
                 key: key.bytes,
                 hash: digest.high,
+                isSealed: isSealed,
                 attributes: attributes,
                 archiveByteCount: archiveByteCount,
                 payloadBound: stream.count

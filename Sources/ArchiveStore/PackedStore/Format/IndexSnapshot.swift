@@ -1,4 +1,5 @@
 import Foundation
+import Sealing
 
 /// The file `index` of a packed store: where every entry was when the log had come to some position.
 ///
@@ -13,6 +14,9 @@ import Foundation
 ///     40 12·256 parts            UInt32 number of slots, UInt32 their bytes, UInt32 CRC-32 of these
 ///          …  dictionaries       UInt32 length, UInt32 length of the zlib stream, and this, N times
 ///          …  slots              part after part, see `IndexPart`
+///
+/// An encrypted one begins with a ``SnapshotSeal``, which is followed by the bytes before the slots in one piece, and by
+/// each part, in pieces that are encrypted one by one.
 ///
 /// Numbers are big-endian. If the file is missing or damaged, nothing is lost: the index is rebuilt from the segments.
 /// A record that it names is checked when it is read.
@@ -32,6 +36,8 @@ final class IndexSnapshot: Sendable {
     /// Copies of the segments' dictionaries, which are not inflated before one is needed.
     let dictionaries: [StoredDictionary]
     private let file: OpenFile
+    /// `nil`: it is not encrypted.
+    private let seal: SnapshotSeal?
     /// The first bytes of the file: all of it, where it is short.
     private let start: [UInt8]
     private let parts: [(count: Int, byteCount: Int, checksum: UInt32, offset: Int)]
@@ -39,7 +45,9 @@ final class IndexSnapshot: Sendable {
     var count: Int { parts.reduce(0) { $0 + $1.count } }
 
     /// Opens the snapshot in `root`; `nil` if there is none that can be used.
-    init?(in root: Directory) throws(SystemError) {
+    ///
+    /// - Parameter keys: `nil`: it must not be encrypted; otherwise it must be, with one of these.
+    init?(in root: Directory, _ keys: SealingKeys?) throws(SystemError) {
         let file: OpenFile
         do {
             file = try root.file(Self.fileName)
@@ -51,7 +59,18 @@ final class IndexSnapshot: Sendable {
         guard status.isRegular else { return nil }
         // One read for the header, the dictionaries and the parts of a small index.
         let start = try file.read(min(Self.startByteCount, status.byteCount), at: 0)
-        guard let header = try Self.header(of: file, from: start) else { return nil }
+        let header: [UInt8]
+        var offset: Int
+        if let keys {
+            guard let seal = SnapshotSeal(start, keys), seal.byteCount <= Self.largestHeaderByteCount,
+                let opened = try seal.header(of: file)
+            else { return nil }
+            guard Self.isHeader(opened) else { return nil }
+            (header, offset, self.seal) = (opened, SnapshotSeal.fixedByteCount + seal.byteCount, seal)
+        } else {
+            guard let plain = try Self.header(of: file, from: start) else { return nil }
+            (header, offset, self.seal) = (plain, plain.count, nil)
+        }
         let fields = ByteReader(header)
         position = RecordPlace(segment: fields.number(at: 12), offset: fields.number(at: 16))
         let previousByteCount = Int(fields.number(at: 20, as: UInt32.self))
@@ -60,13 +79,12 @@ final class IndexSnapshot: Sendable {
             ? nil : PreviousRecord(byteCount: previousByteCount, hash: fields.number(at: 24))
         segmentIdentity = fields.number(at: 32)
         var parts: [(count: Int, byteCount: Int, checksum: UInt32, offset: Int)] = []
-        var offset = header.count
         for part in 0..<PackedIndex.partCount {
             let start = Self.fixedByteCount + part * Self.partHeadByteCount
             let count = Int(fields.number(at: start, as: UInt32.self))
             let byteCount = Int(fields.number(at: start + 4, as: UInt32.self))
             parts.append((count, byteCount, fields.number(at: start + 8), offset))
-            offset += byteCount
+            offset += byteCount + (seal == nil ? 0 : SealedPiece.overhead)
         }
         guard offset == status.byteCount else { return nil }
         var dictionaries: [StoredDictionary] = []
@@ -83,6 +101,15 @@ final class IndexSnapshot: Sendable {
     }
 
     private static let startByteCount = 1 << 15
+    /// The most bytes before the slots.
+    private static let largestHeaderByteCount =
+        directoryByteCount + mostDictionaries * (8 + PresetDictionary.largestStoredByteCount) + SealedPiece.overhead
+
+    /// Whether bytes that were decrypted are such as this version writes.
+    private static func isHeader(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= directoryByteCount && ByteReader(bytes).number(at: 0) == magic
+            && ByteReader(bytes).number(at: 8) == version
+    }
 
     /// Bytes of the file, as many as there are.
     private func read(_ byteCount: Int, at offset: Int) throws(SystemError) -> [UInt8] {
@@ -159,6 +186,15 @@ final class IndexSnapshot: Sendable {
     /// - Returns: whether the part is sound; otherwise the slots are of no use.
     private func forEachSlot(inPart part: Int, _ body: (IndexSlot) -> Void) -> Bool {
         let (count, byteCount, checksum, offset) = parts[part]
+        if let seal {
+            // Its length was sealed, so it is not that of a damaged directory.
+            let read = Result { () throws(SystemError) in
+                try file.read(byteCount + SealedPiece.overhead, at: offset)
+            }
+            guard case .success(let piece) = read, let bytes = seal.open(piece, part: part) else { return false }
+            var decoder = IndexPart.Decoder(part: part)
+            return decoder.read(bytes, isLast: true, body) && decoder.count == count
+        }
         // In pieces, so that a damaged length does not ask for all memory.
         var decoder = IndexPart.Decoder(part: part)
         var actual: UInt32 = 0
@@ -199,12 +235,15 @@ final class IndexSnapshot: Sendable {
 
     /// Writes the snapshot of an index to a draft, one part at a time, so that no caller waits for all of them.
     ///
-    /// - Parameter position: the log's position before this call. Later changes may be in the snapshot or not: a
-    ///   process that opens it follows the log from this position.
+    /// - Parameters:
+    ///   - position: the log's position before this call. Later changes may be in the snapshot or not: a process that opens
+    ///     it follows the log from this position.
+    ///   - seal: encrypts it; `nil`: it is not encrypted.
     static func write(
         _ index: PackedIndex,
         _ position: Position,
         dictionaries: [PresetDictionary],
+        seal: SnapshotSeal?,
         to file: borrowing OpenFile
     ) throws(SystemError) {
         let dictionaries = dictionaries.prefix(mostDictionaries)
@@ -224,6 +263,7 @@ final class IndexSnapshot: Sendable {
         header.append(bigEndian: position.previous?.hash ?? 0)
         header.append(bigEndian: position.segmentIdentity)
         var offset = directoryByteCount + dictionaryBytes.count
+        if seal != nil { offset += SnapshotSeal.fixedByteCount + SealedPiece.overhead }
         var pending: [UInt8] = []
         for part in 0..<PackedIndex.partCount {
             let slots = index.slots(inPart: part)
@@ -231,7 +271,7 @@ final class IndexSnapshot: Sendable {
             header.append(bigEndian: UInt32(slots.count))
             header.append(bigEndian: UInt32(bytes.count))
             header.append(bigEndian: bytes.withUnsafeBytes { Zlib.crc32($0) })
-            pending += bytes
+            pending += seal?.seal(bytes, part: part) ?? bytes
             if pending.count >= writtenAtOnce || part == PackedIndex.partCount - 1 {
                 try file.write(pending, at: offset)
                 offset += pending.count
@@ -242,6 +282,7 @@ final class IndexSnapshot: Sendable {
         var start: [UInt8] = []
         start.append(bigEndian: magic)
         start.append(bigEndian: header.withUnsafeBytes { Zlib.crc32($0) })
-        try file.write(start + header, at: 0)
+        start += header
+        try file.write(seal?.sealed(header: start) ?? start, at: 0)
     }
 }

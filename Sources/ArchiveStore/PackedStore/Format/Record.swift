@@ -51,9 +51,10 @@ struct Record {
     let kind: Kind?
     /// Whether the payload lacks the header and the trailer of a zlib stream.
     let isBare: Bool
-    /// The bytes of the head before the key.
-    let fieldsByteCount: Int
-    let attributesByteCount: Int
+    /// The bytes before the payload.
+    let headByteCount: Int
+    /// The bytes after the payload: of an encrypted entry, its tag.
+    private let endByteCount: Int
     let attributes: EntryAttributes
     let payloadByteCount: Int
     let archiveByteCount: Int
@@ -63,12 +64,18 @@ struct Record {
     let payloadChecksum: UInt32
     let key: [UInt8]
 
+    /// - Parameter isSealed: whether the record is encrypted in its file.
     /// - Throws: `.damaged` for values that no store writes, though the checksum is correct.
-    init(_ head: RecordHead, key: [UInt8], attributes bytes: ArraySlice<UInt8>) throws(RecordFault) {
+    init(
+        _ head: RecordHead,
+        key: [UInt8],
+        attributes bytes: ArraySlice<UInt8>,
+        isSealed: Bool
+    ) throws(RecordFault) {
         kind = head.kind
         isBare = head.isBare
-        fieldsByteCount = head.fieldsByteCount
-        attributesByteCount = head.attributesByteCount
+        headByteCount = head.byteCount + (isSealed ? Self.sealedHeadOverhead : 0)
+        endByteCount = isSealed && head.kind == .entry ? RecordSealing.tagByteCount : 0
         payloadByteCount = head.payloadByteCount
         archiveByteCount = head.archiveByteCount
         previousByteCount = head.previousByteCount & Self.previousByteCountMask
@@ -87,11 +94,18 @@ struct Record {
         self.attributes = attributes
     }
 
-    var headByteCount: Int { fieldsByteCount + key.count + attributesByteCount }
-    var byteCount: Int { headByteCount + payloadByteCount }
+    var byteCount: Int { headByteCount + payloadByteCount + endByteCount }
+    /// Where the payload is in the record.
+    var payloadRange: Range<Int> { headByteCount..<headByteCount + payloadByteCount }
 
+    /// By how many bytes the part before the payload is longer where it is encrypted.
+    private static let sealedHeadOverhead =
+        RecordSealing.startByteCount - RecordHead.kindOffset + RecordSealing.tagByteCount
+
+    /// Encrypted or not.
     static let largestHeadByteCount =
         largestFieldsByteCount + StoreKey.largestByteCount + EntryAttributes.largestByteCount
+        + RecordSealing.largestOverhead
 
     /// The most bytes of the record of an archive of `archiveByteCount` bytes.
     static func largestByteCount(forArchiveOf archiveByteCount: Int) -> Int {
@@ -141,7 +155,7 @@ struct Record {
     func hasSoundPayload(_ bytes: [UInt8], dictionary: UInt32?) -> Bool {
         guard bytes.count == byteCount, !isBare || dictionary != nil else { return false }
         return bytes.withUnsafeBytes { bytes in
-            let payload = UnsafeRawBufferPointer(rebasing: bytes[headByteCount...])
+            let payload = UnsafeRawBufferPointer(rebasing: bytes[payloadRange])
             return Self.payloadChecksum(payload, dictionary: isBare ? dictionary : nil) == payloadChecksum
         }
     }

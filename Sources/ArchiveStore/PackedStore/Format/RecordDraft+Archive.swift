@@ -1,11 +1,14 @@
 extension RecordDraft {
     /// An entry, its archive compressed.
     ///
-    /// - Parameter dictionary: the one of the segment that the record is for.
+    /// - Parameters:
+    ///   - isSealed: whether the record is for a segment whose records are encrypted.
+    ///   - dictionary: the one of the segment that the record is for.
     /// - Throws: `.invalidArgument` for attributes that cannot be written.
     static func entry(
         key: [UInt8],
         hash: UInt64,
+        isSealed: Bool,
         serial: UInt64? = nil,
         attributes: EntryAttributes,
         archive: [UInt8],
@@ -13,13 +16,14 @@ extension RecordDraft {
         compression: ArchiveCompression
     ) throws(StoreError) -> RecordDraft {
         let runs = archive.withUnsafeBytes { compression.runs(of: $0) }
-        if archive.count >= UncopiedStream.leastArchive, !runs.contains(where: \.shrinks) {
+        if !isSealed, archive.count >= UncopiedStream.leastArchive, !runs.contains(where: \.shrinks) {
             let stream = UncopiedStream(archive)
             return try .entry(key: key, hash: hash, serial: serial, attributes: attributes, stream: stream)
         }
         return try .entry(
             key: key,
             hash: hash,
+            isSealed: isSealed,
             serial: serial,
             attributes: attributes,
             archiveByteCount: archive.count,

@@ -14,6 +14,9 @@ struct RecordDraft: Sendable {
     /// `nil` if it will be that of the record's place.
     private let serial: UInt64?
     private let headByteCount: Int
+    private let isSealed: Bool
+    /// How its bytes are encrypted at present.
+    private var sealed: (sealing: RecordSealing, place: RecordPlace)?
 
     var byteCount: Int { content.count }
 
@@ -42,6 +45,7 @@ struct RecordDraft: Sendable {
         _ kind: Record.Kind,
         key: [UInt8],
         hash: UInt64,
+        isSealed: Bool,
         serial: UInt64? = nil,
         entry: EntryFields? = nil,
         stream: UncopiedStream? = nil,
@@ -53,7 +57,9 @@ struct RecordDraft: Sendable {
         typealias Width = VariableLength
         let bound = Width.byteCount(of: stream?.byteCount ?? payloadBound)
         var flags = kind.rawValue
-        var fixed = RecordHead.startByteCount + Width.byteCount(of: key.count)
+        let tagByteCount = isSealed ? RecordSealing.tagByteCount : 0
+        var fixed = RecordHead.startByteCount + Width.byteCount(of: key.count) + tagByteCount
+        if isSealed { fixed += RecordSealing.startByteCount - RecordHead.kindOffset }
         if let entry {
             fixed += 4 + RecordTime.byteCount(of: entry.storedAt) + Width.byteCount(of: entry.archiveByteCount)
             if entry.expiresAt != .infinity {
@@ -72,7 +78,8 @@ struct RecordDraft: Sendable {
         fixed += key.count + (entry?.attributes.count ?? 0)
         let longest = fixed + (entry == nil ? 0 : bound)
         var headByteCount = longest
-        let bytes = [UInt8](unsafeUninitializedCapacity: longest + payloadBound) { buffer, count in
+        let endByteCount = entry == nil ? 0 : tagByteCount
+        let bytes = [UInt8](unsafeUninitializedCapacity: longest + payloadBound + endByteCount) { buffer, count in
             let output = UnsafeMutableRawBufferPointer(buffer)
             let made = payload(UnsafeMutableRawBufferPointer(rebasing: output[longest...]))
             let copied = longest..<(longest + made.byteCount)
@@ -85,17 +92,25 @@ struct RecordDraft: Sendable {
                 let target = UnsafeMutableRawBufferPointer(rebasing: output[headByteCount...])
                 target.copyMemory(from: UnsafeRawBufferPointer(rebasing: output[copied]))
             }
-            count = headByteCount + copied.count
+            let end = headByteCount + copied.count
+            count = end + endByteCount
             var fields = FieldWriter(output)
             fields.write(Record.magic)
+            // The checksum, or what an encrypted record begins with: see `setPlace`.
             fields.write(UInt32(0))
+            if isSealed {
+                fields.write(UInt64(0))
+                fields.write(UInt16(0))
+                for index in headByteCount - tagByteCount..<headByteCount { output[index] = 0 }
+                for index in end..<count { output[index] = 0 }
+            }
             fields.write(flags)
             // The fields that describe the record before: see `setPlace`.
             fields.write(UInt64(0))
             fields.write(UInt8(0))
             fields.write(variableLength: key.count)
             if let entry {
-                let written = UnsafeRawBufferPointer(rebasing: output[headByteCount..<count])
+                let written = UnsafeRawBufferPointer(rebasing: output[headByteCount..<end])
                 let salt = made.isBare ? dictionary : nil
                 fields.write(payloadChecksum ?? Record.payloadChecksum(written, dictionary: salt))
                 RecordTime.write(entry.storedAt, to: &fields)
@@ -113,12 +128,14 @@ struct RecordDraft: Sendable {
         self.serial = serial
         archiveByteCount = entry?.archiveByteCount ?? 0
         isEntry = entry != nil
+        self.isSealed = isSealed
         self.headByteCount = headByteCount
     }
 
     /// An entry.
     ///
     /// - Parameters:
+    ///   - isSealed: whether the record is for a segment whose records are encrypted.
     ///   - archiveByteCount: the archive's length.
     ///   - dictionary: the identifier of the dictionary of the segment that the record is for; `nil` if it has none.
     ///   - payloadBound: the most bytes that `payload` writes.
@@ -127,6 +144,7 @@ struct RecordDraft: Sendable {
     static func entry(
         key: [UInt8],
         hash: UInt64,
+        isSealed: Bool,
         serial: UInt64? = nil,
         attributes: EntryAttributes,
         archiveByteCount: Int,
@@ -138,6 +156,7 @@ struct RecordDraft: Sendable {
             .entry,
             key: key,
             hash: hash,
+            isSealed: isSealed,
             serial: serial,
             entry: try EntryFields(attributes, archiveByteCount: archiveByteCount),
             dictionary: dictionary,
@@ -146,7 +165,7 @@ struct RecordDraft: Sendable {
         )
     }
 
-    /// An entry whose archive is stored unchanged, and is not copied.
+    /// An entry whose archive is stored unchanged, and is not copied; for a segment whose records are not encrypted.
     ///
     /// - Throws: `.invalidArgument` for attributes that cannot be written.
     static func entry(
@@ -160,6 +179,7 @@ struct RecordDraft: Sendable {
             .entry,
             key: key,
             hash: hash,
+            isSealed: false,
             serial: serial,
             entry: try EntryFields(attributes, archiveByteCount: stream.archive.count),
             stream: stream,
@@ -167,32 +187,37 @@ struct RecordDraft: Sendable {
         )
     }
 
-    static func removal(key: [UInt8], hash: UInt64) -> RecordDraft { RecordDraft(.removal, key: key, hash: hash) }
-
-    static func loss(hash: UInt64) -> RecordDraft { RecordDraft(.loss, key: [], hash: hash, serial: hash) }
-
-    static func floor(_ segment: UInt32) -> RecordDraft {
-        RecordDraft(.floor, key: [], hash: UInt64(segment), serial: UInt64(segment))
+    static func removal(key: [UInt8], hash: UInt64, isSealed: Bool) -> RecordDraft {
+        RecordDraft(.removal, key: key, hash: hash, isSealed: isSealed)
     }
 
-    static var seal: RecordDraft { RecordDraft(.seal, key: [], hash: 0) }
+    static func loss(hash: UInt64, isSealed: Bool) -> RecordDraft {
+        RecordDraft(.loss, key: [], hash: hash, isSealed: isSealed, serial: hash)
+    }
+
+    static func floor(_ segment: UInt32, isSealed: Bool) -> RecordDraft {
+        RecordDraft(.floor, key: [], hash: UInt64(segment), isSealed: isSealed, serial: UInt64(segment))
+    }
+
+    static func seal(isSealed: Bool) -> RecordDraft { RecordDraft(.seal, key: [], hash: 0, isSealed: isSealed) }
 
     /// An entry as it was, for another place.
     ///
-    /// - Parameter bytes: all of the record.
+    /// - Parameter bytes: all of the record, its payload decrypted.
     /// - Throws: `.invalidArgument` for attributes that cannot be written.
-    init(moving record: Record, bytes: [UInt8], hash: UInt64) throws(StoreError) {
+    init(moving record: Record, bytes: [UInt8], hash: UInt64, isSealed: Bool) throws(StoreError) {
         self.init(
             .entry,
             key: record.key,
             hash: hash,
+            isSealed: isSealed,
             serial: record.serial,
             entry: try EntryFields(record.attributes, archiveByteCount: record.archiveByteCount),
             // The checksum of the first save: a payload that was damaged since must stay damaged.
             payloadChecksum: record.payloadChecksum,
             payloadBound: record.payloadByteCount
         ) { output in
-            output.copyBytes(from: bytes[record.headByteCount...])
+            output.copyBytes(from: bytes[record.payloadRange])
             return .init(isBare: record.isBare, byteCount: record.payloadByteCount)
         }
     }
@@ -200,20 +225,36 @@ struct RecordDraft: Sendable {
     /// Gives the record its place.
     ///
     /// - Parameters:
-    ///   - seed: the log's.
+    ///   - form: the segment's.
     ///   - previous: the record before it in the segment, or in the one before; `nil` for the log's first record.
-    mutating func setPlace(_ place: RecordPlace, seed: UInt32, previous: PreviousRecord?) {
+    ///   - nonce: makes the one that an encrypted record gets.
+    /// - Precondition: the record was made for such a form.
+    mutating func setPlace(
+        _ place: RecordPlace,
+        in form: RecordForm,
+        previous: PreviousRecord?,
+        nonce: () -> Nonce
+    ) {
+        precondition(isSealed == (form.sealing != nil), "the record was made for another form")
         content.start.withUnsafeMutableBytes { output in
+            // A former attempt to write it may have failed.
+            if let sealed { sealed.sealing.unseal(output, headByteCount: headByteCount, at: sealed.place) }
             let fields = ByteWriter(output)
+            let start = isSealed ? RecordSealing.startByteCount : RecordHead.kindOffset
             let hash = previous?.hash ?? 0
-            fields.store(UInt16(truncatingIfNeeded: hash >> 32), at: 7)
-            fields.store(UInt32(truncatingIfNeeded: hash), at: 9)
+            fields.store(UInt16(truncatingIfNeeded: hash >> 32), at: start + 1)
+            fields.store(UInt32(truncatingIfNeeded: hash), at: start + 3)
             let byteCount = UInt32(truncatingIfNeeded: previous?.byteCount ?? 0)
-            fields.store(UInt8(truncatingIfNeeded: byteCount >> 16), at: 13)
-            fields.store(UInt16(truncatingIfNeeded: byteCount), at: 14)
-            let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<headByteCount])
-            fields.store(Record.checksum(head, at: place, seed: seed), at: RecordHead.checksumOffset)
+            fields.store(UInt8(truncatingIfNeeded: byteCount >> 16), at: start + 7)
+            fields.store(UInt16(truncatingIfNeeded: byteCount), at: start + 8)
+            if let sealing = form.sealing {
+                sealing.seal(output, headByteCount: headByteCount, at: place, nonce())
+            } else {
+                let head = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(output)[..<headByteCount])
+                fields.store(Record.checksum(head, at: place, seed: form.seed), at: RecordHead.checksumOffset)
+            }
         }
+        sealed = form.sealing.map { ($0, place) }
     }
 }
 

@@ -1,12 +1,16 @@
 import Foundation
+import Sealing
 
 /// The file of the index's snapshot, for those parts of a log that only open or remove it.
 struct SnapshotFile: Sendable {
     private let root: Directory
     private let path: String
     private let isLimited: Bool
+    /// The keys that it is encrypted with; `nil`: it is not encrypted.
+    private let keys: SealingKeys?
 
-    init(in folder: StoreFolder, isLimited: Bool) {
+    init(in folder: StoreFolder, isLimited: Bool, keys: SealingKeys?) {
+        self.keys = keys
         root = folder.root
         path = folder.path + "/" + IndexSnapshot.fileName
         self.isLimited = isLimited
@@ -14,7 +18,7 @@ struct SnapshotFile: Sendable {
 
     /// The snapshot; `nil` if there is none that can be used.
     func open() throws(StoreError) -> IndexSnapshot? {
-        try attempt("reading the index", path) { () throws(SystemError) in try IndexSnapshot(in: root) }
+        try attempt("reading the index", path) { () throws(SystemError) in try IndexSnapshot(in: root, keys) }
     }
 
     /// Whether there is one, usable or not.

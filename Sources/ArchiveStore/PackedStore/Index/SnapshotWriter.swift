@@ -59,7 +59,13 @@ final class SnapshotWriter: Sendable {
         else { return }
         let session = try folder.session()
         let draft = try session.write(synchronized: isDurable) { file throws(SystemError) in
-            try IndexSnapshot.write(reader.index, position, dictionaries: dictionaries, to: file)
+            try IndexSnapshot.write(
+                reader.index,
+                position,
+                dictionaries: dictionaries,
+                seal: reader.segments.keys.map { SnapshotSeal($0.current) },
+                to: file
+            )
         }
         do throws(StoreError) {
             // Parts that could not be loaded seemed to be empty.

@@ -218,7 +218,7 @@ struct LogFollower: Sendable {
         try attempt("looking at the end of a segment", segments.path(segment.number)) { () throws(SystemError) in
             let head = try segment.file.read(min(end - start, Record.largestHeadByteCount), at: start)
             do throws(RecordFault) {
-                _ = try Record(head: head, at: place, seed: segment.seed)
+                _ = try Record(head: head, at: place, in: segment.form)
             } catch {
                 if error == .damaged { try countDamage(place, byteCount: end - start, in: &log) }
             }

@@ -22,6 +22,8 @@ struct LogStart {
     ) throws(StoreError) {
         guard let latest = try segments.latestNumbers() else { return }
         let first = latest.first
+        // The last segment tells which log this is: one that was put before it does not count.
+        if segments.keys != nil { _ = try segments.segment(latest.last) }
         firstLiveSegment = first
         orphanedSegments = latest.orphans
 

@@ -1,3 +1,5 @@
+import Sealing
+
 /// A log that was followed to its end: from its snapshot, or from its first segment.
 struct OpenedLog {
     let tail: LogTail
@@ -8,6 +10,7 @@ struct OpenedLog {
 
     /// - Parameters:
     ///   - usesSnapshot: Whether the index may come from a snapshot; otherwise all records are read.
+    ///   - keys: The keys that its files are encrypted with; `nil`: they are not encrypted.
     ///   - owedRemovals: The store's.
     ///   - hashing: Returns a key's digest.
     ///   - onDamage: Runs when a part of the snapshot turns out to be damaged.
@@ -15,18 +18,19 @@ struct OpenedLog {
     init(
         in folder: StoreFolder,
         settings: StoreSettings,
+        keys: SealingKeys?,
         owedRemovals: OwedRemovals,
         usesSnapshot: Bool,
         onDamage: @escaping @Sendable () -> Void,
         told: LogPosition?,
         hashing: @escaping @Sendable ([UInt8]) -> KeyDigest
     ) throws(StoreError) {
-        let segments = SegmentTable(root: folder.root, path: folder.path)
+        let segments = SegmentTable(root: folder.root, path: folder.path, keys: keys)
         let status = LogStatus(path: folder.path)
         let start = try LogStart(
             in: folder,
             segments: segments,
-            snapshotFile: SnapshotFile(in: folder, isLimited: settings.isLimited),
+            snapshotFile: SnapshotFile(in: folder, isLimited: settings.isLimited, keys: keys),
             usesSnapshot: usesSnapshot
         )
         status.firstLiveSegment = start.firstLiveSegment

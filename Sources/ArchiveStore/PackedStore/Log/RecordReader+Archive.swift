@@ -82,7 +82,7 @@ extension RecordReader {
 
     /// The archive of an entry as a zlib stream.
     func stream(of found: LocatedRecord, limit: Int) throws(StoreError) -> ArraySlice<UInt8> {
-        let payload = found.bytes[found.record.headByteCount...]
+        let payload = found.bytes[found.record.payloadRange]
         guard found.record.isBare else { return payload }
         let number = found.slot.place.segment
         guard let dictionary = try dictionary(of: found.record, in: found.bytes, segment: number) else {

@@ -2,7 +2,7 @@ extension RecordReader {
     /// An entry for another segment, compressed again unless that has the dictionary it needs.
     ///
     /// - Parameters:
-    ///   - bytes: all of the record, in which the payload may be damaged.
+    ///   - bytes: all of the record, in which the payload may be damaged; an encrypted one is decrypted.
     ///   - dictionary: the other segment's; `nil` if it has none.
     /// - Returns: `nil` if the record is damaged, or one that no store has written, or none could read.
     /// - Throws: `.io`.
@@ -19,12 +19,13 @@ extension RecordReader {
                 ? try self.dictionary(of: record, in: bytes, segment: number)?.identifier
                 : record.dictionaryName(in: bytes)
             if former == nil || former == dictionary?.identifier {
-                return try RecordDraft(moving: record, bytes: bytes, hash: slot.hash)
+                return try RecordDraft(moving: record, bytes: bytes, hash: slot.hash, isSealed: isSealed)
             }
             guard record.hasSoundPayload(bytes, dictionary: former) else { return nil }
             return try .entry(
                 key: record.key,
                 hash: slot.hash,
+                isSealed: isSealed,
                 serial: record.serial,
                 attributes: record.attributes,
                 archive: archive(of: record, in: bytes, segment: number, limit: Zlib.largestByteCount),

@@ -49,7 +49,7 @@ final class RecordReader: Sendable {
         }
         let number = slot.place.segment
         guard let segment = try segments.segment(number) else { return nil }
-        let bytes: [UInt8]
+        var bytes: [UInt8]
         do throws(SystemError) {
             let offset = Int(slot.place.offset)
             var count = Int(slot.byteCount)
@@ -60,16 +60,16 @@ final class RecordReader: Sendable {
         } catch {
             throw StoreError(error, path: segments.path(number), action: "reading an entry")
         }
-        return try record(at: slot, in: bytes, of: segment, extent, key: key)
+        return try record(at: slot, in: &bytes, of: segment, extent, key: key)
     }
 
     /// The record of a slot.
     ///
-    /// - Parameter bytes: of the record, as many as were to be read.
+    /// - Parameter bytes: of the record, as many as were to be read; an encrypted payload is decrypted there.
     /// - Throws: as ``read(_:_:key:)``.
     private func record(
         at slot: IndexSlot,
-        in bytes: [UInt8],
+        in bytes: inout [UInt8],
         of segment: Segment,
         _ extent: Extent,
         key: [UInt8]
@@ -80,10 +80,10 @@ final class RecordReader: Sendable {
             let record =
                 switch extent {
                 case .whole:
-                    try Record(verifying: bytes, at: slot.place, seed: segment.seed, key: key) {
-                        hasSoundPayload($0, bytes, in: segment, dictionary: &dictionary, failure: &failure)
+                    try Record(verifying: &bytes, at: slot.place, in: segment.form, key: key) {
+                        hasSoundPayload($0, $1, in: segment, dictionary: &dictionary, failure: &failure)
                     }
-                case .head: try Record(head: bytes, at: slot.place, seed: segment.seed, key: key)
+                case .head: try Record(head: bytes, at: slot.place, in: segment.form, key: key)
                 }
             guard record.byteCount == Int(slot.byteCount) else { throw .damaged }
             guard record.kind == .entry else { throw .damaged }
@@ -177,9 +177,9 @@ final class RecordReader: Sendable {
                 let slot = slots[index]
                 let offset = Int(slot.place.offset - start.offset)
                 guard offset + Int(slot.byteCount) <= bytes.count else { continue }
-                let own = Array(bytes[offset..<offset + Int(slot.byteCount)])
+                var own = Array(bytes[offset..<offset + Int(slot.byteCount)])
                 let found = Result { () throws(StoreError) in
-                    try record(at: slot, in: own, of: segment, .whole, key: keys[index].bytes)
+                    try record(at: slot, in: &own, of: segment, .whole, key: keys[index].bytes)
                 }
                 guard case .success(let record?) = found, record.record.key == keys[index].bytes else { continue }
                 try body(index, record)
@@ -210,6 +210,9 @@ final class RecordReader: Sendable {
         try status.checkIndex()
         return (nil, slot)
     }
+
+    /// Whether the log's records are encrypted.
+    var isSealed: Bool { segments.keys != nil }
 
     // MARK: Slots
 

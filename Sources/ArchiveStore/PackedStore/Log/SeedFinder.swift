@@ -23,7 +23,7 @@ enum SeedFinder {
                 guard next < bytes.count else { continue }
                 let following = UnsafeRawBufferPointer(rebasing: bytes[next...])
                 let nextPlace = RecordPlace(segment: number, offset: UInt32(next))
-                if (try? Record(following, at: nextPlace, seed: seed)) != nil { return seed }
+                if (try? Record(following, at: nextPlace, in: RecordForm(seed: seed))) != nil { return seed }
             }
             return nil
         }

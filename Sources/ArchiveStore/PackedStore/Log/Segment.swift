@@ -7,8 +7,8 @@ final class Segment: Sendable {
     let header: SegmentHeader.Fields?
     /// Where records begin; `nil` if the header is damaged.
     let headerByteCount: Int?
-    /// The log's, with which the checksums of its records begin.
-    let seed: UInt32
+    /// How its records are written and read.
+    let form: RecordForm
     /// The dictionary in its header; `nil` if there is none.
     let dictionary: PresetDictionary?
     private let reservation: DescriptorReservation?
@@ -17,7 +17,7 @@ final class Segment: Sendable {
         number: UInt32,
         file: consuming OpenFile,
         header: SegmentHeader?,
-        seed: UInt32,
+        form: RecordForm,
         dictionary: PresetDictionary?,
         reservation: DescriptorReservation?
     ) {
@@ -25,7 +25,7 @@ final class Segment: Sendable {
         self.file = file
         self.header = header?.fields
         headerByteCount = header?.byteCount
-        self.seed = seed
+        self.form = form
         self.dictionary = dictionary
         self.reservation = reservation
     }

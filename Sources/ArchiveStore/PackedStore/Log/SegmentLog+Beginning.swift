@@ -44,14 +44,16 @@ extension SegmentLog {
                 try commits.cover(before: number - 1)
             }
         }
+        // No seal can be written after records that no key opens.
+        if former?.segment.form.sealing?.canSeal == false { chain.isUnclean = true }
         let fileName = Segment.fileName(number)
         let session = try folder.session()
         var end = former?.end ?? 0
-        if former != nil, !chain.isSealed, !chain.isUnclean { end += RecordDraft.seal.byteCount }
+        if former != nil, !chain.isSealed, !chain.isUnclean { end += seal.byteCount }
         let header = SegmentHeader.bytes(
             SegmentHeader.Fields(
                 number: number,
-                seed: segments.seed ?? UInt32(truncatingIfNeeded: randomNumber()),
+                log: segments.log ?? newLog(),
                 identity: randomNumber(),
                 boot: boot,
                 predecessorEnd: UInt32(clamping: end),
@@ -59,7 +61,8 @@ extension SegmentLog {
                 isDurable: isDurable,
                 begunAt: Date.now.timeIntervalSinceReferenceDate
             ),
-            dictionary: dictionary
+            dictionary: dictionary,
+            seal: segments.keys.map { .init(key: $0.current, nonce: .random(folder.root.layer)) }
         )
         let draft = try session.write(synchronized: settings.isDurable) { file throws(SystemError) in
             try file.write(header)
@@ -97,6 +100,13 @@ extension SegmentLog {
         return LogTail.Position(segment: segment, end: segment.headerByteCount ?? 0)
     }
 
+    private var seal: RecordDraft { .seal(isSealed: reader.isSealed) }
+
+    private func newLog() -> LogIdentity {
+        let seed = UInt32(truncatingIfNeeded: randomNumber())
+        return LogIdentity(seed: seed, salt: segments.keys == nil ? 0 : randomNumber())
+    }
+
     private func randomNumber() -> UInt64 {
         folder.root.layer.world?.randomNumber() ?? .random(in: .min ... .max)
     }
@@ -108,15 +118,16 @@ extension SegmentLog {
     /// look like the rest of it; each process sees that the bytes go on, and looks for the next segment.
     private func sealUnclean(_ tail: LogTail.Position) throws(StoreError) {
         let segment = tail.segment
+        if segment.form.sealing?.canSeal == false { return }
         do throws(SystemError) {
             let size = try segment.file.byteCount()
             let place = RecordPlace(segment: segment.number, offset: UInt32(clamping: tail.end))
             let head = try segment.file.read(Record.largestHeadByteCount, at: tail.end)
-            if let cut = try? Record(head: head, at: place, seed: segment.seed), tail.end + cut.byteCount > size {
+            if let cut = try? Record(head: head, at: place, in: segment.form), tail.end + cut.byteCount > size {
                 return
             }
-            guard size >= tail.end, size <= Int(UInt32.max) - Record.leastByteCount else { return }
-            var seal = RecordDraft.seal
+            var seal = seal
+            guard size >= tail.end, size <= Int(UInt32.max) - seal.byteCount else { return }
             _ = setPlace(of: &seal, in: segment, at: size, after: nil)
             try segment.file.write(seal.content, at: size)
         } catch {
@@ -125,7 +136,7 @@ extension SegmentLog {
     }
 
     private mutating func seal(_ tail: LogTail.Position) throws(StoreError) {
-        var seal = RecordDraft.seal
+        var seal = seal
         _ = setPlace(of: &seal, in: tail.segment, at: tail.end, after: previous)
         try write(seal.content, to: tail, usesMargin: true)
         if keepsMargin {

@@ -17,7 +17,7 @@ extension SegmentLog {
     /// Appends a loss for each hash, and in the same write moves the other entries of these hashes, which a reader
     /// drops with the loss.
     mutating func appendLosses(_ hashes: [UInt64], keeping others: [LocatedRecord]) throws(StoreError) {
-        var drafts = hashes.map { RecordDraft.loss(hash: $0) }
+        var drafts = hashes.map { RecordDraft.loss(hash: $0, isSealed: reader.isSealed) }
         var moved: [LocatedRecord] = []
         for other in others {
             let draft = try reader.draft(

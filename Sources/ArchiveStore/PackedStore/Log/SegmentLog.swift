@@ -40,7 +40,7 @@ struct SegmentLog: Sendable {
         self.tail = tail
         self.reader = reader
         self.commits = commits
-        snapshot = SnapshotFile(in: folder, isLimited: settings.isLimited)
+        snapshot = SnapshotFile(in: folder, isLimited: settings.isLimited, keys: reader.segments.keys)
         chain = SegmentChain(
             segments: reader.segments,
             tail: tail,
@@ -83,15 +83,16 @@ struct SegmentLog: Sendable {
     private static let segmentsPerTotal = 4
 
     /// The header length of a segment with the current dictionary.
-    var headerByteCount: Int { SegmentHeader.byteCount(with: tail.dictionary) }
+    var headerByteCount: Int { SegmentHeader.byteCount(with: tail.dictionary, isSealed: reader.isSealed) }
 
     /// Whether records are appended to the tail at all. Not to one of an earlier start of the system, of which bytes may be
-    /// missing; nor under `.power` to one whose header does not say so.
+    /// missing; nor under `.power` to one whose header does not say so; nor to one that is encrypted with a former key.
     var isTailOpen: Bool {
         guard let tail = tail.current, !chain.isSealed, !chain.isUnclean, let header = tail.segment.header else {
             return false
         }
         return header.boot == boot && (header.isDurable || !settings.isDurable)
+            && header.key == segments.keys?.current.identifier ?? 0
     }
 
     /// Whether records of `byteCount` bytes are appended to the tail.
@@ -173,7 +174,8 @@ struct SegmentLog: Sendable {
         after previous: PreviousRecord?
     ) -> RecordPlace {
         let place = RecordPlace(segment: segment.number, offset: UInt32(offset))
-        draft.setPlace(place, seed: segment.seed, previous: previous)
+        let layer = folder.root.layer
+        draft.setPlace(place, in: segment.form, previous: previous) { .random(layer) }
         return place
     }
 
@@ -258,7 +260,7 @@ struct SegmentLog: Sendable {
     /// Appends a floor, which tells other processes at once that all segments before one are gone. They notice without it a
     /// moment later: the next header says so, and the files are missing.
     mutating func appendFloor(_ number: UInt32) throws(StoreError) {
-        var floor = RecordDraft.floor(number)
+        var floor = RecordDraft.floor(number, isSealed: reader.isSealed)
         _ = try append(&floor)
     }
 

@@ -50,6 +50,7 @@ struct SegmentScanner {
     /// Whether the payload of an entry is the one that was written, as far as that is known here.
     private mutating func hasSoundPayload(_ record: Record, at place: RecordPlace) throws(SystemError) -> Bool {
         guard record.kind == .entry else { return true }
+        if segment.form.sealing != nil { return try !bytes(of: record, at: place).isEmpty }
         var checksum: UInt32 = 0
         if record.isBare {
             guard let dictionary = segment.dictionary else { return true }
@@ -70,13 +71,18 @@ struct SegmentScanner {
         return checksum == record.payloadChecksum
     }
 
-    /// All bytes of a record that was just given.
+    /// All bytes of an entry's record that was just given, its payload decrypted; none if it is encrypted, and not the one
+    /// that was written.
     mutating func bytes(of record: Record, at place: RecordPlace) throws(SystemError) -> [UInt8] {
         let start = Int(place.offset) - windowStart
+        var bytes: [UInt8]
         if start >= 0, start + record.byteCount <= window.count {
-            return Array(window[start..<(start + record.byteCount)])
+            bytes = Array(window[start..<(start + record.byteCount)])
+        } else {
+            bytes = try segment.file.read(record.byteCount, at: Int(place.offset))
         }
-        return try segment.file.read(record.byteCount, at: Int(place.offset))
+        if segment.form.sealing == nil { return bytes }
+        return bytes.count == record.byteCount && record.openPayload(in: &bytes, segment.form) ? bytes : []
     }
 
     func place(_ offset: Int) -> RecordPlace {
@@ -87,14 +93,16 @@ struct SegmentScanner {
         try load(offset, Record.largestHeadByteCount)
         return window.withUnsafeBytes { window in
             let rest = UnsafeRawBufferPointer(rebasing: window[(offset - windowStart)...])
-            return try? Record(rest, at: place(offset), seed: segment.seed)
+            return try? Record(rest, at: place(offset), in: segment.form)
         }
     }
 
     private mutating func nextRecord(after start: Int) throws(SystemError) -> Int? {
         var position = start + 1
         while let candidate = try nextCandidate(from: position) {
-            patience -= window.withUnsafeBytes { Record.checkedByteCount(in: $0, at: candidate - windowStart) }
+            patience -= window.withUnsafeBytes {
+                Record.checkedByteCount(in: $0, at: candidate - windowStart, segment.form)
+            }
             guard patience > 0 else { return nil }
             if let record = try record(at: candidate), candidate + record.byteCount <= end { return candidate }
             position = candidate + 1

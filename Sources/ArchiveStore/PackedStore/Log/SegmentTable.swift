@@ -1,4 +1,5 @@
 import Foundation
+import Sealing
 
 /// The segments of a store, opened when they are first needed.
 final class SegmentTable: Sendable {
@@ -15,8 +16,8 @@ final class SegmentTable: Sendable {
         var spares: [StoredDictionary] = []
         /// Identifiers of copies from the index that were inflated.
         var copies: Set<UInt32> = []
-        /// The log's seed, by the first sound header.
-        var seed: UInt32?
+        /// The log's identity, by the first sound header.
+        var log: LogIdentity?
 
         /// Drops the dictionaries of segments that are gone.
         mutating func dropDictionaries() {
@@ -30,10 +31,13 @@ final class SegmentTable: Sendable {
 
     let root: Directory
     let directoryPath: String
+    /// The keys that the segments are encrypted with; `nil`: they are not encrypted.
+    let keys: SealingKeys?
     private let state = RankedMutex(State(), rank: PackedLocks.segments)
 
-    init(root: Directory, path: String) {
+    init(root: Directory, path: String, keys: SealingKeys?) {
         self.root = root
+        self.keys = keys
         directoryPath = path
     }
 
@@ -42,7 +46,7 @@ final class SegmentTable: Sendable {
     /// The segment with this number; `nil` if there is none, or something else than a file has its name.
     func segment(_ number: UInt32) throws(StoreError) -> Segment? {
         if let segment = state.withLock({ $0.open[number] }) { return segment }
-        do throws(SystemError) {
+        do throws(OpenFault) {
             let reservation = DescriptorReservation.make(root.layer)
             let segment = try open(number, reservation)
             guard reservation != nil else { return segment }
@@ -52,25 +56,30 @@ final class SegmentTable: Sendable {
                 return segment
             }
         } catch {
-            if error.isMissing || error.isSymbolicLink || error.isNotRegular { return nil }
-            if error.number == EPROTONOSUPPORT {
+            switch error {
+            case .system(let error):
+                if error.isMissing || error.isSymbolicLink || error.isNotRegular { return nil }
+                throw StoreError(error, path: path(number), action: "opening a segment")
+            case .unsupported:
                 let reason = "the segment has a format that this version of the package does not read"
                 throw StoreError(.unsupportedVersion, path: path(number), action: "opening a store", reason: reason)
+            case .locked(let reason): throw .locked(path(number), reason)
             }
-            throw StoreError(error, path: path(number), action: "opening a segment")
         }
     }
 
+    /// Why a segment is not opened, or its header not read.
+    private enum OpenFault: Error {
+        case system(SystemError)
+        /// It has a format that this version of the package does not read.
+        case unsupported
+        case locked(String)
+    }
+
     /// Opens a segment, and notes its dictionary.
-    ///
-    /// - Throws: `EPROTONOSUPPORT` if it has a format that this version of the package does not read.
-    private func open(
-        _ number: UInt32,
-        _ reservation: DescriptorReservation?
-    ) throws(SystemError) -> Segment {
-        let file = try root.fileForUpdate(Segment.fileName(number))
-        guard try file.status().isRegular else { throw SystemError(number: ENXIO) }
-        var header = try Self.header(of: file, number)
+    private func open(_ number: UInt32, _ reservation: DescriptorReservation?) throws(OpenFault) -> Segment {
+        let file = try file(of: number)
+        var header = try header(of: file, number)
         var dictionary: PresetDictionary?
         if let stored = header?.dictionary {
             dictionary = self.dictionary(stored)
@@ -86,48 +95,97 @@ final class SegmentTable: Sendable {
             number: number,
             file: file,
             header: header,
-            seed: try seed(by: header),
+            form: try form(of: number, header),
             dictionary: dictionary,
             reservation: reservation
         )
     }
 
-    private static func header(of file: borrowing OpenFile, _ number: UInt32) throws(SystemError) -> SegmentHeader?
-    {
-        let start = try file.read(SegmentHeader.largestByteCount, at: 0)
-        do throws(SegmentHeader.Fault) {
-            return try SegmentHeader(start, number: number)
+    private func file(of number: UInt32) throws(OpenFault) -> OpenFile {
+        do throws(SystemError) {
+            let file = try root.fileForUpdate(Segment.fileName(number))
+            guard try file.status().isRegular else { throw SystemError(number: ENXIO) }
+            return file
         } catch {
-            if case .unsupported = error { throw SystemError(number: EPROTONOSUPPORT) }
-            return nil
+            throw .system(error)
         }
     }
 
-    /// The log's seed: by the header of a segment; where that is damaged, by another one's, or by records; 0 if all are
-    /// damaged.
-    private func seed(by header: SegmentHeader?) throws(SystemError) -> UInt32 {
-        if let known = state.withLock({ $0.seed }) { return known }
-        var seed = header?.fields.seed
-        func look(_ find: (borrowing OpenFile, UInt32) throws(SystemError) -> UInt32?) throws(SystemError) {
-            if seed != nil { return }
-            try root.forEachName { name in
-                guard let number = Segment.number(name), let file = try? root.file(name) else { return true }
-                seed = try? find(file, number)
-                return seed == nil
+    /// The header of a segment; `nil` if it is damaged.
+    private func header(of file: borrowing OpenFile, _ number: UInt32) throws(OpenFault) -> SegmentHeader? {
+        let start: [UInt8]
+        do throws(SystemError) {
+            start = try file.read(SegmentHeader.largestByteCount, at: 0)
+        } catch {
+            throw .system(error)
+        }
+        do throws(SegmentHeader.Fault) {
+            return try SegmentHeader(start, number: number, keys: keys)
+        } catch {
+            switch error {
+            case .damaged: return nil
+            case .unsupported: throw .unsupported
+            case .locked(let reason): throw .locked(reason)
             }
         }
-        try look { file, number throws(SystemError) in try Self.header(of: file, number)?.fields.seed }
-        try look { file, number throws(SystemError) in try SeedFinder.seed(of: file, number: number) }
-        guard let seed else { return 0 }
+    }
+
+    /// How the records of a segment are written and read.
+    private func form(of number: UInt32, _ header: SegmentHeader?) throws(OpenFault) -> RecordForm {
+        let log: LogIdentity?
+        do throws(SystemError) {
+            log = try identity(by: header)
+        } catch {
+            throw .system(error)
+        }
+        let form = RecordForm(seed: log?.seed ?? 0)
+        guard let keys else { return form }
+        // The records of another log do not open, nor those of which no header tells the log.
+        var ciphers: [AuthenticatedCipher] = []
+        if let header {
+            if let cipher = header.cipher, header.fields.log == log { ciphers = [cipher] }
+        } else if let log {
+            ciphers = log.segmentCiphers(number, of: keys)
+        }
+        return RecordForm(seed: form.seed, sealing: RecordSealing(ciphers))
+    }
+
+    /// The log's identity: by the header of a segment; where that is damaged, by another one's, or by records that are not
+    /// encrypted; `nil` if all are damaged.
+    private func identity(by header: SegmentHeader?) throws(SystemError) -> LogIdentity? {
+        if let known = state.withLock({ $0.log }) { return known }
+        var log = header?.fields.log
+        func look(_ find: (borrowing OpenFile, UInt32) -> LogIdentity?) throws(SystemError) {
+            if log != nil { return }
+            try root.forEachName { name in
+                guard let number = Segment.number(name), let file = try? root.file(name) else { return true }
+                log = find(file, number)
+                return log == nil
+            }
+        }
+        try look { file, number in (try? self.header(of: file, number))?.fields.log }
+        if keys == nil {
+            try look { file, number in
+                (try? SeedFinder.seed(of: file, number: number)).map { LogIdentity(seed: $0, salt: 0) }
+            }
+        }
+        guard let log else { return nil }
         return state.withLock { state in
-            let known = state.seed ?? seed
-            state.seed = known
+            let known = state.log ?? log
+            state.log = known
             return known
         }
     }
 
-    /// The seed of a log that has segments; `nil` if it has none yet.
-    var seed: UInt32? { state.withLock { $0.seed } }
+    /// Whether the last segment can be read with these keys.
+    ///
+    /// - Throws: `.locked` if not.
+    func checkKeys() throws(StoreError) {
+        if let last = try numbers().last { _ = try segment(last) }
+    }
+
+    /// The identity of a log that has segments; `nil` if it has none yet.
+    var log: LogIdentity? { state.withLock { $0.log } }
 
     /// The length of a segment's file.
     func byteCount(of segment: Segment) throws(StoreError) -> Int {
@@ -268,7 +326,7 @@ final class SegmentTable: Sendable {
         let numbers = try numbers().filter { $0 >= first }
         for number in numbers where state.withLock({ $0.identifiers[number] == nil }) {
             // Not kept open: there may be more segments than files can be.
-            bestEffort("the copies stay then") { () throws(SystemError) in _ = try open(number, nil) }
+            bestEffort("the copies stay then") { () throws(OpenFault) in _ = try open(number, nil) }
         }
         let areKnown = state.withLock { state in numbers.allSatisfy { state.identifiers[$0] != nil } }
         if !areKnown { inflateSpares() }

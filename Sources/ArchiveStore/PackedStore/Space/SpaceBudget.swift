@@ -7,7 +7,11 @@ struct SpaceBudget: Sendable {
     /// The bytes that making room takes itself: entries that are kept, a seal, the header of another segment, and a
     /// floor.
     func upkeepByteCount(of log: SegmentLog) -> Int {
-        let headerByteCount = max(log.headerByteCount, SegmentHeader.fixedByteCount + dictionaryByteLimit(of: log))
+        let longest = SegmentHeader.byteCount(
+            withDictionaryOf: dictionaryByteLimit(of: log),
+            isSealed: log.reader.isSealed
+        )
+        let headerByteCount = max(log.headerByteCount, longest)
         return carriedByteLimit(of: log) + 2 * Record.largestFieldsByteCount + headerByteCount
     }
 

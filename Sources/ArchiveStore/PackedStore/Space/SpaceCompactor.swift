@@ -90,12 +90,16 @@ struct SpaceCompactor: Sendable {
         compactedByteCount = try deadByteCounts(in: log).values.reduce(0, +)
     }
 
-    /// The last segment that has more in it than entries; `nil` if none has.
+    /// The last segment that has more in it than entries, or is encrypted with a former key; `nil` if there is none.
     func lastSegmentToCompact(in log: SegmentLog) throws(StoreError) -> UInt32? {
         let used = reader.index.byteCountsBySegment()
         let byteCounts = log.chain.isSealed ? log.chain.byteCounts : log.chain.allByteCounts
         for (number, byteCount) in byteCounts.sorted(by: { $0.key > $1.key }) {
-            let header = try reader.segments.segment(number)?.headerByteCount ?? 0
+            let segment = try reader.segments.segment(number)
+            if let header = segment?.header, header.key != reader.segments.keys?.current.identifier ?? 0 {
+                return number
+            }
+            let header = segment?.headerByteCount ?? 0
             // A seal, and the floor that the last given-up segment left.
             if byteCount > header + used[number, default: 0] + 2 * Record.largestFieldsByteCount { return number }
         }
