@@ -5,7 +5,7 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Someone who changes the files of an encrypted store: each change is damage or refused, never a value.
+/// An attacker changes the files of an encrypted store: each change is damage or refused, never a value.
 @Suite(.enabled(if: CipherAlgorithm.isAvailable)) struct SealedAttackTests {
     /// A small store, its files, and where the records of its entries are.
     private struct Victim {

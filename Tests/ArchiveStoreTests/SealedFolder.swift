@@ -41,7 +41,7 @@ enum SealedFolder {
         for (name, bytes) in files where !name.contains("/") { try writeFile(bytes, path + "/" + name) }
     }
 
-    /// What a key has: its value, nothing, damage, or no access.
+    /// The result for a key: its value, nothing, damage, or no access.
     enum Answer: Equatable {
         case value([UInt8])
         case nothing

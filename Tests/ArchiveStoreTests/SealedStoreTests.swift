@@ -6,9 +6,9 @@ import Testing
 
 @testable import ArchiveStore
 
-/// Someone who has the files of an encrypted store, but not its key.
+/// A thief has the files of an encrypted store, but not its key.
 @Suite(.enabled(if: CipherAlgorithm.isAvailable)) struct SealedStoreTests {
-    // MARK: What a thief sees
+    // MARK: Visible without a key
 
     private static let marker = "MarkerToFind"
 
