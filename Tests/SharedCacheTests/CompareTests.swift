@@ -55,12 +55,15 @@ struct CompareTests {
         #expect(try versions[1].get() == nil && versions[2].get() == nil)
     }
 
-    /// Has memory know entries.
+    /// Has memory know entries. An invalidation by a save before may arrive late, and memory drops the entry once more.
     private func known(_ keys: [String], by cache: Cache<String>, _ tier: SharedTier) async throws {
         for key in keys { _ = try await cache.fetch(forKey: key) }
-        let hits = tier.statistics.hits
-        for key in keys { _ = try await cache.fetch(forKey: key) }
-        #expect(tier.statistics.hits == hits)
+        for _ in 0..<10 {
+            let hits = tier.statistics.hits
+            for key in keys { _ = try await cache.fetch(forKey: key) }
+            if tier.statistics.hits == hits { return }
+        }
+        Issue.record("memory does not know the entries")
     }
 
     /// Behaviour 7.
