@@ -55,7 +55,7 @@ package enum KeyDerivation {
     ///
     /// - Parameters:
     ///   - salt: random bytes that need not be secret; none count as 32 zeros.
-    ///   - purpose: tells this key from others that are made of the same secret and salt.
+    ///   - purpose: distinguishes this key from other keys of the same secret and salt.
     ///   - byteCount: 1 to 8,160.
     package static func key(
         from secret: SecretBytes,

@@ -1,6 +1,6 @@
 import Sealing
 
-/// What tells a log from all others: random numbers that are the same in the headers of all its segments.
+/// The identity of a log: random numbers that are the same in the headers of all its segments.
 struct LogIdentity: Sendable, Equatable {
     /// With which the checksums of records begin.
     var seed: UInt32

@@ -7,7 +7,7 @@ import Foundation
 /// one processor's cache to another's, so that two threads decoded no faster than one.
 enum IdleUnarchivers {
     /// The place of the current thread's unarchiver, which is freed with the thread; `nil` if the system has no place left.
-    /// What is there is retained once, and is nothing else's.
+    /// The unarchiver there is retained once, and nothing else refers to it.
     private static let place: pthread_key_t? = {
         var key = pthread_key_t()
         let result = pthread_key_create(&key) { unarchiver in
@@ -34,7 +34,7 @@ enum IdleUnarchivers {
         return unarchiver
     }
 
-    /// The current thread's unarchiver, whose place is empty from here on: a value may decode others within it.
+    /// Takes the current thread's unarchiver, and leaves its place empty: a value may decode another one within it.
     private static func takeIdle() -> KeyedUnarchiver? {
         guard let place, let idle = pthread_getspecific(place) else { return nil }
         pthread_setspecific(place, nil)

@@ -96,7 +96,7 @@ struct RecordDraft: Sendable {
             count = end + endByteCount
             var fields = FieldWriter(output)
             fields.write(Record.magic)
-            // The checksum, or what an encrypted record begins with: see `setPlace`.
+            // The checksum, or the start of an encrypted record: see `setPlace`.
             fields.write(UInt32(0))
             if isSealed {
                 fields.write(UInt64(0))

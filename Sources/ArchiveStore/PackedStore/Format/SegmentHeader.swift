@@ -65,7 +65,7 @@ struct SegmentHeader: Sendable {
     let cipher: AuthenticatedCipher?
     private let storedByteCount: Int
 
-    /// What the header of an encrypted segment is made with.
+    /// The key and the nonce of the header of an encrypted segment.
     struct Seal {
         let key: SealingKey
         let nonce: Nonce

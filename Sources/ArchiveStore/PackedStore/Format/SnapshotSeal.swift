@@ -1,6 +1,6 @@
 import Sealing
 
-/// What an encrypted snapshot of the index begins with, and the cipher of its pieces.
+/// The start of an encrypted snapshot of the index, and the cipher of its pieces.
 ///
 ///      0  4  magic       54 43 50 49, "TCPI"
 ///      4  4  checksum    CRC-32 of bytes 8 to 40
