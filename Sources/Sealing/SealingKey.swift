@@ -10,6 +10,17 @@ package struct SealingKey: Sendable {
         self.identifier = identifier
         self.bytes = bytes
     }
+
+    /// The key with the same number for the files of one cache.
+    ///
+    /// - Precondition: ``CipherAlgorithm/isAvailable``.
+    package func bound(toCache name: String) -> SealingKey {
+        SealingKey(self, KeyDerivation.key(from: bytes, salt: [], purpose: Array("typed-cache cache \(name)".utf8)))
+    }
+
+    private init(_ key: SealingKey, _ bytes: SecretBytes) {
+        (identifier, self.bytes) = (key.identifier, bytes)
+    }
 }
 
 /// The keys that a store has: one for new data, and others for data that is there.
@@ -27,4 +38,8 @@ package struct SealingKeys: Sendable {
     package func key(_ identifier: UInt64) -> SealingKey? { all.first { $0.identifier == identifier } }
 
     package var all: [SealingKey] { [current] + others }
+
+    package func map(_ transform: (SealingKey) -> SealingKey) -> SealingKeys {
+        SealingKeys(current: transform(current), others: others.map(transform))
+    }
 }

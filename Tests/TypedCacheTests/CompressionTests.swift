@@ -69,9 +69,9 @@ import Testing
 
     @Test func isAutomaticUnlessItIsTold() {
         #expect(DiskSettings().compression == .automatic)
-        #expect(DiskSettings().storeSettings.compression == .automatic)
-        #expect(DiskSettings(compression: .none).storeSettings.compression == .stored)
-        #expect(DiskSettings(compression: .level(9)).storeSettings.compression == .level(9))
+        #expect(DiskSettings().storeSettings(forCache: "a").compression == .automatic)
+        #expect(DiskSettings(compression: .none).storeSettings(forCache: "a").compression == .stored)
+        #expect(DiskSettings(compression: .level(9)).storeSettings(forCache: "a").compression == .level(9))
         #expect(Set(Self.all).count == Self.all.count)
     }
 

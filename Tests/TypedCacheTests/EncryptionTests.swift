@@ -72,6 +72,32 @@ import Testing
         }
     }
 
+    /// The directory of a cache in the place of another one with the same key, where its values would be wrong.
+    @Test(.enabled(if: CipherAlgorithm.isAvailable), arguments: [DiskSettings.Layout.packed])
+    func exchangedDirectoriesAreLocked(_ layout: DiskSettings.Layout) throws {
+        try withTemporaryDirectory { root in
+            let key = try Self.key(1)
+            func open(_ name: String) throws -> Cache<String> {
+                let disk = DiskSettings(layout: layout, encryption: .key(key))
+                let settings = CacheSettings<String>(memory: .none, disk: disk)
+                return try Cache(name: name, directory: URL(filePath: root), settings: settings)
+            }
+            for name in ["nurses", "doctors"] {
+                let cache = try open(name)
+                try cache.save(name, forKey: "may read")
+                try cache.close()
+            }
+            let files = FileManager.default
+            try files.moveItem(atPath: root + "/nurses", toPath: root + "/other")
+            try files.moveItem(atPath: root + "/doctors", toPath: root + "/nurses")
+            try files.moveItem(atPath: root + "/other", toPath: root + "/doctors")
+            for name in ["nurses", "doctors"] { #expect(Self.code { _ = try open(name) } == .locked) }
+            try files.moveItem(atPath: root + "/doctors", toPath: root + "/other")
+            try files.moveItem(atPath: root + "/nurses", toPath: root + "/doctors")
+            #expect(try open("doctors").fetch(forKey: "may read") == "doctors")
+        }
+    }
+
     /// What cannot be encrypted is refused, and not written as it is.
     @Test func noCacheIsLeftOpenByMistake() throws {
         try withTemporaryDirectory { root in

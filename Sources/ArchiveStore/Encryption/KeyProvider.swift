@@ -7,6 +7,11 @@ package struct KeyProvider: Sendable {
 
     package init(_ give: @escaping @Sendable () throws -> SealingKeys) { self.give = give }
 
+    /// Gives keys that are made of these for one cache, so that the files of another cache in its place stay locked.
+    package func bound(toCache name: String) -> KeyProvider {
+        KeyProvider { [give] in try give().map { $0.bound(toCache: name) } }
+    }
+
     /// - Throws: `.locked` if this build cannot decrypt, or the keys are not to be had.
     func keys(for path: String) throws(StoreError) -> SealingKeys {
         guard CipherAlgorithm.isAvailable else {

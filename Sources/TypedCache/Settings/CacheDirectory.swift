@@ -80,7 +80,7 @@ package enum CacheDirectory {
         let own = root.appending(path: name, directoryHint: .isDirectory)
         do throws(StoreError) {
             let path = own.path(percentEncoded: false)
-            let store = wrap(try store(path, create: create, disk))
+            let store = wrap(try store(path, ofCache: name, create: create, disk))
             guard let limit = disk.writing.queueLimit else { return (own, store) }
             return (own, WriteBehindStore(over: store, byteLimit: limit.bytes))
         } catch {
@@ -91,17 +91,19 @@ package enum CacheDirectory {
     /// The store at a path, of the kind that is there or is asked for.
     static func store(
         _ path: String,
+        ofCache name: String,
         create: Bool,
         _ disk: DiskSettings
     ) throws(StoreError) -> any ArchiveStore {
+        let settings = disk.storeSettings(forCache: name)
         let kind = disk.layout.kind(at: path)
         do {
-            return try store(path, of: kind, create: create, disk)
+            return try store(path, of: kind, create: create, settings)
         } catch {
             // Another process may have made a store of the other kind there in the meantime.
             let present = disk.layout.kind(at: path)
             guard present != kind else { throw error }
-            return try store(path, of: present, create: create, disk)
+            return try store(path, of: present, create: create, settings)
         }
     }
 
@@ -109,11 +111,11 @@ package enum CacheDirectory {
         _ path: String,
         of kind: StoreKind,
         create: Bool,
-        _ disk: DiskSettings
+        _ settings: StoreSettings
     ) throws(StoreError) -> any ArchiveStore {
         switch kind {
-        case .file: try FileStore(directory: path, create: create, settings: disk.storeSettings)
-        case .packed: try PackedStore(directory: path, create: create, settings: disk.storeSettings)
+        case .file: try FileStore(directory: path, create: create, settings: settings)
+        case .packed: try PackedStore(directory: path, create: create, settings: settings)
         }
     }
 

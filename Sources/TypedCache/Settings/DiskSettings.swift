@@ -119,13 +119,14 @@ public struct DiskSettings: Sendable, Hashable {
         self.publishesStatistics = publishesStatistics
     }
 
-    var storeSettings: StoreSettings {
+    /// - Parameter name: the cache's, to which its keys are bound.
+    func storeSettings(forCache name: String) -> StoreSettings {
         var settings = StoreSettings()
         settings.durability = durability.waitsForDevice ? .power : .process
         settings.byteLimit = byteLimit?.bytes
         settings.countLimit = countLimit.map { max(0, $0) }
         settings.compression = compression.kind
-        settings.keys = encryption.provider?.keys
+        settings.keys = encryption.provider?.keys.bound(toCache: name)
         settings.minimumFreeByteCount = minimumFreeSpace.bytes
         settings.followsOthers = followsOtherProcesses
         return settings
