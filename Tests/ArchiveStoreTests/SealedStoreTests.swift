@@ -256,6 +256,43 @@ import Testing
         }
     }
 
+    // MARK: Memory
+
+    #if os(Linux)
+        /// After a store was closed, neither its key nor that of a segment is anywhere in the memory of the process, which
+        /// runs nothing else.
+        @Test func noKeyIsLeftInMemory() async {
+            await #expect(processExitsWith: .success) {
+                let salt = UInt8.random(in: 1 ... .max)
+                // Made each time that it is needed, so that the test keeps no copy.
+                @Sendable func fill(_ key: UnsafeMutableRawBufferPointer) {
+                    for index in key.indices { key[index] = UInt8(index) &* 37 &+ salt }
+                }
+                try withTemporaryDirectory { path in
+                    let provider = KeyProvider {
+                        guard let key = SealingKey(identifier: 1, SecretBytes(count: 32, fill)) else {
+                            throw CancellationError()
+                        }
+                        return SealingKeys(current: key)
+                    }
+                    let store = try SealedFolder.open(path, provider)
+                    try store.save([1], forKey: "a", storedAt: .now, expiresAt: nil)
+                    let fields = ByteReader(try readFile(path + "/00000001.segment"))
+                    let log = LogIdentity(seed: fields.number(at: 16), salt: fields.number(at: 60))
+                    func fillBySegment(_ key: UnsafeMutableRawBufferPointer) {
+                        guard let master = SealingKey(identifier: 1, SecretBytes(count: 32, fill)) else { return }
+                        log.segmentKey(1, of: master).withUnsafeBytes { key.copyMemory(from: $0) }
+                    }
+                    #expect(try ProcessMemory.count(fill) > 0)
+                    #expect(try ProcessMemory.count(fillBySegment) > 0)
+                    try store.close()
+                    #expect(try ProcessMemory.count(fill) == 0)
+                    #expect(try ProcessMemory.count(fillBySegment) == 0)
+                }
+            }
+        }
+    #endif
+
     // MARK: Nonces
 
     /// No nonce is used twice by threads, by stores of one folder, or after a restored backup.
