@@ -201,7 +201,7 @@ let package = Package(
         // The stores without values and compression, for benchmarks.
         .target(
             name: "StoreMeasuring",
-            dependencies: ["ArchiveStore"],
+            dependencies: ["ArchiveStore", "Sealing"],
             path: "Tests/StoreMeasuring",
             swiftSettings: strict
         ),

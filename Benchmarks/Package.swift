@@ -41,7 +41,14 @@ let optionalPeers = [
 let package = Package(
     name: "benchmarks",
     platforms: [.macOS(.v15)],
-    dependencies: [.package(name: "typed-cache", path: "..")],
+    traits: [.trait(name: "Encryption", description: "Stores are measured encrypted as well.")],
+    dependencies: [
+        .package(
+            name: "typed-cache",
+            path: "..",
+            traits: [.trait(name: "Encryption", condition: .when(traits: ["Encryption"]))]
+        )
+    ],
     targets: [
         // Allocations, counted by functions that replace malloc and its like, and a function that the optimizer cannot
         // see into.

@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import Sealing
 
 /// A cache's store on disk alone, without values and compression: to measure the cost of the store itself.
 ///
@@ -16,26 +17,40 @@ public struct MeasuredStore: Sendable {
 
     private let store: Store
 
+    /// Whether this build can encrypt stores.
+    public static var canBeEncrypted: Bool { CipherAlgorithm.isAvailable }
+
     /// Opens the store in a directory of its own, or makes it, with the settings of a cache by default.
     ///
     /// - Parameters:
     ///   - waitsForDevice: whether a save returns only when the device has it.
     ///   - byteLimit: the most bytes of entries; `nil` for no limit.
+    ///   - isEncrypted: whether its files are encrypted, with a key that is always the same.
     /// - Throws: the errors of opening a store.
     public init(
         directory: URL,
         layout: Layout,
         waitsForDevice: Bool = false,
-        byteLimit: Int? = nil
+        byteLimit: Int? = nil,
+        isEncrypted: Bool = false
     ) throws {
         var settings = StoreSettings()
         settings.durability = waitsForDevice ? .power : .process
         settings.byteLimit = byteLimit
+        if isEncrypted { settings.keys = KeyProvider { try Self.keys() } }
         let path = directory.path(percentEncoded: false)
         switch layout {
         case .packed: store = .packed(try PackedStore(directory: path, create: true, settings: settings))
         case .files: store = .files(try FileStore(directory: path, create: true, settings: settings))
         }
+    }
+
+    private struct NoKey: Error {}
+
+    private static func keys() throws -> SealingKeys {
+        let bytes = SecretBytes(0..<UInt8(AuthenticatedCipher.keyByteCount))
+        guard let key = SealingKey(identifier: 1, bytes) else { throw NoKey() }
+        return SealingKeys(current: key)
     }
 
     /// Saves an archive that is compressed already.

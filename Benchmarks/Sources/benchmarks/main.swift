@@ -22,6 +22,7 @@ import Foundation
         MemorySuite.self,
         ObservingSuite.self,
         DiskSuite.self,
+        EncryptionSuite.self,
         LargeSuite.self,
         HitRatioSuite.self,
         ScaleSuite.self,

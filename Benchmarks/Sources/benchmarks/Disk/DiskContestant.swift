@@ -61,11 +61,12 @@ final class CacheContestant: DiskContestant {
 final class StreamContestant: DiskContestant {
     private let store: MeasuredStore
 
-    init(_ folder: URL, layout: MeasuredStore.Layout, waitsForDisk: Bool) throws {
+    init(_ folder: URL, layout: MeasuredStore.Layout, waitsForDisk: Bool, isEncrypted: Bool) throws {
         store = try MeasuredStore(
             directory: folder.appending(path: "store", directoryHint: .isDirectory),
             layout: layout,
-            waitsForDevice: waitsForDisk
+            waitsForDevice: waitsForDisk,
+            isEncrypted: isEncrypted
         )
     }
 

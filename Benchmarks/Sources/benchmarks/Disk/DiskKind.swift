@@ -125,6 +125,27 @@ struct DiskKind {
         #endif
     }
 
+    /// Our own stores, encrypted and not.
+    static var encryptedBytes: [DiskKind] {
+        [
+            store("packed store", .packed),
+            store("packed store, encrypted", .packed, isEncrypted: true),
+        ]
+    }
+
+    /// Caches, encrypted and not.
+    static var encryptedCaches: [DiskKind] {
+        // Any key measures alike.
+        let key = EncryptionKey(identifier: 1, bytes: 0..<UInt8(EncryptionKey.byteCount))
+        return [
+            cache("Cache, packed", DiskSettings(layout: .packed)),
+            cache(
+                "Cache, packed, encrypted",
+                DiskSettings(layout: .packed, encryption: key.map { .key($0) } ?? .none)
+            ),
+        ]
+    }
+
     private static func cache(_ name: String, _ disk: DiskSettings) -> DiskKind {
         DiskKind(
             name: name,
@@ -137,7 +158,8 @@ struct DiskKind {
     private static func store(
         _ name: String,
         _ layout: MeasuredStore.Layout,
-        waitsForDisk: Bool = false
+        waitsForDisk: Bool = false,
+        isEncrypted: Bool = false
     ) -> DiskKind {
         DiskKind(
             name: name,
@@ -145,7 +167,7 @@ struct DiskKind {
             isBytesOnly: true,
             waitsForDisk: waitsForDisk,
             isFiles: layout == .files
-        ) { try StreamContestant($0, layout: layout, waitsForDisk: waitsForDisk) }
+        ) { try StreamContestant($0, layout: layout, waitsForDisk: waitsForDisk, isEncrypted: isEncrypted) }
     }
 
     /// Gives a row to databases that this was built without.
