@@ -36,6 +36,9 @@ public final class Models: Sendable {
     ///   - account: its name, 1 to 60 UTF-8 bytes; for an app with one user at a time, that user's identity.
     ///   - types: the types of all models, also the targets of links.
     ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
+    ///   - dataProtection: when a device lets its programs read the account's files; see `DiskSettings`.
+    ///   - isExcludedFromBackup: whether backups of Apple's systems leave the account out, in another folder than
+    ///     `Library/Caches`, which is never backed up.
     ///   - transport: the connection to the server; `nil`: nothing is loaded.
     ///   - clock: where the time comes from.
     ///   - onFailure: is told failures that no call throws: of loads in the background, of loads whose failure a stale value
@@ -51,13 +54,16 @@ public final class Models: Sendable {
         account: String,
         types: [any CachedModel.Type],
         directory: URL? = nil,
+        dataProtection: DiskSettings.DataProtection = .automatic,
+        isExcludedFromBackup: Bool = false,
         transport: (any ModelTransport)?,
         clock: some CacheClock = SystemClock(),
         onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in },
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) async throws(ModelCacheError) {
         let place = try AccountDirectory(account: account, in: directory)
-        let opened = try Account(place, models: types, clock: clock, report: onFailure)
+        let disk = DiskSettings(dataProtection: dataProtection, isExcludedFromBackup: isExcludedFromBackup)
+        let opened = try Account(place, disk, models: types, clock: clock, report: onFailure)
         let tables = try await opened.reading { () throws(ModelCacheError) in
             try opened.open()
             return try ModelTables(opened, clock: clock, report: onFailure)
