@@ -41,7 +41,7 @@ extension Models {
     /// once.
     ///
     /// - Throws: as for one model: where one cannot be loaded, and no stale one may be shown in its place, none is
-    ///   returned. The others that were loaded are stored.
+    ///   returned. The other loaded models are stored.
     public nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         ids: some Sequence<Model.ID>,

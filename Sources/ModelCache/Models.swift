@@ -139,7 +139,7 @@ public final class Models: Sendable {
     }
 
     /// Erases an account that is not open: one that cannot be opened, because its files are damaged or of a newer version,
-    /// or that of a user who is not signed in any longer.
+    /// or that of a user who is no longer signed in.
     ///
     /// Opens nothing of it. Suspends until no file of it is on disk; does nothing for an account without files. If the process ends in
     /// between, the next opening or erasing of any account in the same directory deletes the rest. No other process may have

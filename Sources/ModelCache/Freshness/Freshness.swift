@@ -41,5 +41,6 @@ public struct StaleReason: Sendable, Hashable, CustomStringConvertible {
     /// The server refused the cursor of a page of the list.
     public static let cursorRefused = StaleReason(base: .cursorRefused)
 
+    /// The name of the reason, such as `expired`.
     public var description: String { base.rawValue }
 }

@@ -45,7 +45,7 @@ public final class LiveList<List: ModelList>: Observable {
     public var hasMore: Bool { state.snapshot?.hasMore ?? false }
     /// Whether the server has elements in front of the first one.
     public var hasPrevious: Bool { state.snapshot?.hasPrevious ?? false }
-    /// What the latest page said of the whole list; `nil` where it is not stored.
+    /// The details of the whole list from its latest page; `nil` where it is not stored.
     public var details: List.Details? { state.snapshot?.details }
     /// The list's own freshness; `nil` where it is not stored.
     public var freshness: Freshness? { state.snapshot?.freshness }
