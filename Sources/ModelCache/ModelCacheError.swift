@@ -38,10 +38,10 @@ public struct ModelCacheError: Error, Sendable {
         /// and nothing of it is stored. Told to `onFailure` alone: a stored model or list cannot be read, and counts as
         /// missing.
         public static let decodingFailed = Code(base: .decodingFailed)
-        /// The server does not take the cursor of a page any more (400, 404, 410, 422). The list is stale: the next fetch
+        /// The server no longer accepts the cursor of a page (400, 404, 410, 422). The list is stale: the next fetch
         /// loads it from the start.
         public static let cursorRefused = Code(base: .cursorRefused)
-        /// The server forbids to keep a page of a list (`no-store`), so there is no place from which the page after it could
+        /// The server forbids storing a page of a list (`no-store`), so there is no place from which the page after it could
         /// be asked for. Is never thrown: `onFailure` is told.
         public static let notKept = Code(base: .notKept)
         /// The disk failed, or a list's key or a model's identity is not 1 to 1,024 UTF-8 bytes long; `cause` is the

@@ -79,7 +79,7 @@ extension Models {
         try await engine.snapshots.snapshot(type, id.cacheKey)
     }
 
-    /// Returns the stored ones of several models, by identity. Never asks the server.
+    /// Returns several models by identity, as far as they are stored. Never asks the server.
     ///
     /// - Throws: as for one model.
     public nonisolated(nonsending) func stored<Model: CachedModel>(
@@ -130,7 +130,7 @@ extension Models {
         try await engine.changes.commit(draft)
     }
 
-    /// Shows a change at once, and keeps it when the server has taken it.
+    /// Shows a change at once, and keeps it when the server has accepted it.
     ///
     /// ```swift
     /// try await models.change { draft in

@@ -96,10 +96,10 @@ public final class Models: Sendable {
         set { engine.server.mode.withLock { $0 = newValue } }
     }
 
-    /// Gives up the least useful models in memory, until no more than `count` of each type are left, and of lists.
+    /// Evicts the least useful models from memory until at most `count` of each type are left, and as many lists.
     ///
-    /// They stay on disk, and are read from there when they are wanted again. For a program that is told that memory gets
-    /// scarce; on Apple platforms the caches below do so by themselves then. Does no disk I/O. An account in memory alone
+    /// They stay on disk, and are read from there when they are needed again. Call it when memory is scarce; on Apple
+    /// platforms the caches do so by themselves. Does no disk I/O. An account in memory alone
     /// keeps all.
     ///
     /// - Parameter count: less than zero counts as zero.
@@ -111,7 +111,7 @@ public final class Models: Sendable {
     /// Suspends until everything that was loaded is on disk.
     public nonisolated(nonsending) func flush() async { await engine.tables.account.writer.run {} }
 
-    /// Ends loads and observers, waits until everything that was loaded is on disk, and gives back every file and lock.
+    /// Ends loads and observers, waits until everything that was loaded is on disk, and closes every file and lock.
     ///
     /// Every later call throws `.closed`.
     ///

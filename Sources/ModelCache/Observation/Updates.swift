@@ -11,7 +11,7 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
 
     let make: @Sendable () -> Iterator
 
-    /// A loop of its own, which begins with the present snapshot.
+    /// An iteration of its own, which begins with the present snapshot.
     public func makeAsyncIterator() -> Iterator { make() }
 
     /// The same with a snapshot after each change, also where its content is that of the one before.
@@ -23,7 +23,7 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// One loop.
+    /// One iteration over the snapshots.
     public final class Iterator: AsyncIteratorProtocol {
         private let tables: ModelTables
         private let observer = Observer()
