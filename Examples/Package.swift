@@ -48,10 +48,14 @@ let package = Package(
         // A library that uses a cache, and its tests.
         .target(name: "Forecasts", dependencies: [cache], swiftSettings: strict),
         .testTarget(name: "ForecastsTests", dependencies: ["Forecasts", cache, testing], swiftSettings: strict),
+
+        // Starts the servers of the next two, which are scripts in Python.
+        .target(name: "PythonServer", swiftSettings: strict),
+
         // Articles of a server: shown while it is down, changed before it has agreed, gone when the user signs out.
         .executableTarget(
             name: "feed",
-            dependencies: [models, http, testing],
+            dependencies: ["PythonServer", models, http, testing],
             exclude: ["server.py"],
             swiftSettings: strict
         ),
@@ -59,7 +63,7 @@ let package = Package(
         // A client of a shop, and its server, which has the habits and faults that servers have: a program, and tests.
         .target(
             name: "ShopClient",
-            dependencies: [models, http, cache, testing],
+            dependencies: ["PythonServer", models, http, cache, testing],
             exclude: ["server.py"],
             swiftSettings: strict
         ),

@@ -125,7 +125,7 @@ def screen(canvas, page="docs/operating.md", command="$ typed-cache top --app at
 
 def speeds(page="README.md"):
     """The rows of a page's table of speeds: what is done, and for each peer its lowest and highest ratio."""
-    table = (ROOT / page).read_text().partition("| work | beside | |\n|---|---|---:|\n")[2].partition("\n\n")[0]
+    table = (ROOT / page).read_text().partition("| work | compared with | factor |\n|---|---|---:|\n")[2].partition("\n\n")[0]
     known = (ROOT / "docs/speed.md").read_text().splitlines()
     for row in table.strip().splitlines():
         if row not in known:

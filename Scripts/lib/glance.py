@@ -3,7 +3,8 @@
     glance.py [--write] SYMBOLS PAGES LIBRARY …
 
 SYMBOLS has a folder of symbol graphs for each library, PAGES the pages. Without --write, ends with 1 and names the pages
-that are not as the sources say, so that each change of what is public shows in a page's diff.
+that are not as the sources say, so that each change of what is public shows in a page's diff. Also ends with 1 for public
+symbols without a sentence. The default implementation of a requirement is listed only if it says something of its own.
 """
 
 import json
@@ -42,18 +43,31 @@ class Library:
     def __init__(self, folder, name):
         self.name = name
         self.symbols = {}
-        self.parents = {}
+        self.defaults = set()
         for path in sorted(folder.glob("*.symbols.json")):
             graph = json.loads(path.read_text())
             for symbol in graph["symbols"]:
                 self.symbols[symbol["identifier"]["precise"]] = symbol
             for relation in graph["relationships"]:
-                if relation["kind"] in ("memberOf", "requirementOf", "optionalRequirementOf"):
-                    self.parents[relation["source"]] = relation["target"]
+                if relation["kind"] == "defaultImplementationOf":
+                    self.defaults.add(relation["source"])
 
     def is_listed(self, identifier, symbol):
         names = symbol["pathComponents"]
+        if identifier in self.defaults and not first_sentence(symbol):
+            return False
         return "::SYNTHESIZED::" not in identifier and not any(name.startswith("_") for name in names)
+
+    def silent(self):
+        """The places of listed symbols without a sentence."""
+        for identifier, symbol in self.symbols.items():
+            is_extension = symbol["kind"]["identifier"].endswith("extension")
+            # What the compiler makes has no place.
+            if is_extension or "location" not in symbol or not self.is_listed(identifier, symbol):
+                continue
+            if not first_sentence(symbol):
+                path = symbol["location"]["uri"].removeprefix(f"file://{Path.cwd()}/")
+                yield f"{path}:{symbol['location']['position']['line'] + 1}"
 
     def page(self):
         sections = {}
@@ -102,9 +116,12 @@ def main(arguments):
     writes = "--write" in arguments
     symbols, pages, *libraries = [argument for argument in arguments if argument != "--write"]
     changed = []
+    silent = []
     for name in libraries:
         page = Path(pages) / f"{name}.md"
-        text = Library(Path(symbols) / name, name).page()
+        library = Library(Path(symbols) / name, name)
+        silent += library.silent()
+        text = library.page()
         if page.exists() and page.read_text() == text:
             continue
         if writes:
@@ -114,7 +131,9 @@ def main(arguments):
             changed.append(str(page))
     for page in changed:
         print(f"{page} is not what the sources say: Scripts/docs --glance writes it")
-    return 1 if changed else 0
+    for place in sorted(silent):
+        print(f"{place}: a public symbol without a sentence that says what it is")
+    return 1 if changed or silent else 0
 
 
 if __name__ == "__main__":

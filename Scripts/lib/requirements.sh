@@ -12,6 +12,11 @@ has_header() {
 
 has_zlib() { has_header zlib.h; }
 
+# Whether commands can be linked with the toolchain's libraries in them; Apple's systems bring these.
+has_static_libraries() {
+    [[ $(uname) != Darwin && -e $(dirname "$(readlink -f "$(command -v swift)")")/../lib/swift_static ]]
+}
+
 has_python() { python3 -c 'import plistlib, zlib' >/dev/null 2>&1; }
 
 # As root, by sudo if need be.

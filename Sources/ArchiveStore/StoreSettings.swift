@@ -23,6 +23,9 @@ package struct StoreSettings: Sendable {
     package var minimumFreeByteCount = 0
     /// Whether ``ArchiveStore/changesByOthers()`` reports the changes by other processes.
     package var followsOthers = false
+    /// Called with the path of the store's directory each time it is opened, before entries are read or written there;
+    /// `nil`: nothing is. If it throws, the directory is not opened.
+    package var prepare: (@Sendable (_ directory: String) throws(StoreError) -> Void)?
 
     /// The length in bytes to which segments after the first grow in a small packed store without a limit. Simulations set
     /// a shorter one, so that few saves fill several segments.

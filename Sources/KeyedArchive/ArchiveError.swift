@@ -39,6 +39,7 @@ public struct ArchiveError: Error, Sendable {
         /// A file could not be read or written.
         public static let io = Code(base: .io)
 
+        /// The name of the code, such as `corrupted`.
         public var description: String { base.rawValue }
 
         /// Whether an error has this code, for patterns: `catch ArchiveError.Code.typeMismatch`.
@@ -100,6 +101,7 @@ public struct ArchiveError: Error, Sendable {
 }
 
 extension ArchiveError: CustomStringConvertible, LocalizedError {
+    /// The code, the message, and the keys and the byte that it is about.
     public var description: String { "\(code): \(detail)" }
 
     /// The message and the place, without the code, for an error that has a code of its own.
@@ -110,6 +112,7 @@ extension ArchiveError: CustomStringConvertible, LocalizedError {
         return text
     }
 
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }
 

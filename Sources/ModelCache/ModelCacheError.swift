@@ -38,10 +38,10 @@ public struct ModelCacheError: Error, Sendable {
         /// and nothing of it is stored. Told to `onFailure` alone: a stored model or list cannot be read, and counts as
         /// missing.
         public static let decodingFailed = Code(base: .decodingFailed)
-        /// The server does not take the cursor of a page any more (400, 404, 410, 422). The list is stale: the next fetch
+        /// The server no longer accepts the cursor of a page (400, 404, 410, 422). The list is stale: the next fetch
         /// loads it from the start.
         public static let cursorRefused = Code(base: .cursorRefused)
-        /// The server forbids to keep a page of a list (`no-store`), so there is no place from which the page after it could
+        /// The server forbids storing a page of a list (`no-store`), so there is no place from which the page after it could
         /// be asked for. Is never thrown: `onFailure` is told.
         public static let notKept = Code(base: .notKept)
         /// The disk failed, or a list's key or a model's identity is not 1 to 1,024 UTF-8 bytes long; `cause` is the
@@ -51,6 +51,7 @@ public struct ModelCacheError: Error, Sendable {
         /// The cache was closed or erased.
         public static let closed = Code(base: .closed)
 
+        /// The name of the code, such as `transport`.
         public var description: String { base.rawValue }
 
         /// Whether an error has this code, for patterns: `catch ModelCacheError.Code.notFound`.
@@ -80,6 +81,7 @@ public struct ModelCacheError: Error, Sendable {
 
         static func list(key: String) -> Subject { Subject(modelName: nil, key: nil, listKey: key) }
 
+        /// The model or list in words, such as `user 7`.
         public var description: String {
             let name = modelName ?? ""
             if let listKey {
@@ -136,7 +138,7 @@ public struct ModelCacheError: Error, Sendable {
 }
 
 extension ModelCacheError {
-    /// The headers of the server's answer, for errors with a ``status``; none for others.
+    /// The headers of the server's answer, for errors with a ``status``; empty without one.
     public var headers: ModelHeaders { answer?.headers ?? [:] }
 
     /// The body of the server's answer, its first 64 KiB; empty for errors without a ``status``. It may have words or values that
@@ -161,7 +163,9 @@ extension ModelCacheError {
 }
 
 extension ModelCacheError: CustomStringConvertible, LocalizedError {
+    /// The code and the message.
     public var description: String { "\(code): \(message)" }
+    /// The message.
     public var errorDescription: String? { message }
 }
 

@@ -41,7 +41,7 @@ extension Models {
     /// once.
     ///
     /// - Throws: as for one model: where one cannot be loaded, and no stale one may be shown in its place, none is
-    ///   returned. The others that were loaded are stored.
+    ///   returned. The other loaded models are stored.
     public nonisolated(nonsending) func fetch<Model: CachedModel>(
         _ type: Model.Type,
         ids: some Sequence<Model.ID>,
@@ -79,7 +79,7 @@ extension Models {
         try await engine.snapshots.snapshot(type, id.cacheKey)
     }
 
-    /// Returns the stored ones of several models, by identity. Never asks the server.
+    /// Returns several models by identity, as far as they are stored. Never asks the server.
     ///
     /// - Throws: as for one model.
     public nonisolated(nonsending) func stored<Model: CachedModel>(
@@ -130,7 +130,7 @@ extension Models {
         try await engine.changes.commit(draft)
     }
 
-    /// Shows a change at once, and keeps it when the server has taken it.
+    /// Shows a change at once, and keeps it when the server has accepted it.
     ///
     /// ```swift
     /// try await models.change { draft in

@@ -36,6 +36,9 @@ public final class Models: Sendable {
     ///   - account: its name, 1 to 60 UTF-8 bytes; for an app with one user at a time, that user's identity.
     ///   - types: the types of all models, also the targets of links.
     ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
+    ///   - dataProtection: when a device lets its programs read the account's files; see `DiskSettings`.
+    ///   - isExcludedFromBackup: whether backups of Apple's systems leave the account out, in another folder than
+    ///     `Library/Caches`, which is never backed up.
     ///   - transport: the connection to the server; `nil`: nothing is loaded.
     ///   - clock: where the time comes from.
     ///   - onFailure: is told failures that no call throws: of loads in the background, of loads whose failure a stale value
@@ -51,13 +54,16 @@ public final class Models: Sendable {
         account: String,
         types: [any CachedModel.Type],
         directory: URL? = nil,
+        dataProtection: DiskSettings.DataProtection = .automatic,
+        isExcludedFromBackup: Bool = false,
         transport: (any ModelTransport)?,
         clock: some CacheClock = SystemClock(),
         onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in },
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) async throws(ModelCacheError) {
         let place = try AccountDirectory(account: account, in: directory)
-        let opened = try Account(place, models: types, clock: clock, report: onFailure)
+        let disk = DiskSettings(dataProtection: dataProtection, isExcludedFromBackup: isExcludedFromBackup)
+        let opened = try Account(place, disk, models: types, clock: clock, report: onFailure)
         let tables = try await opened.reading { () throws(ModelCacheError) in
             try opened.open()
             return try ModelTables(opened, clock: clock, report: onFailure)
@@ -90,10 +96,10 @@ public final class Models: Sendable {
         set { engine.server.mode.withLock { $0 = newValue } }
     }
 
-    /// Gives up the least useful models in memory, until no more than `count` of each type are left, and of lists.
+    /// Evicts the least useful models from memory until at most `count` of each type are left, and as many lists.
     ///
-    /// They stay on disk, and are read from there when they are wanted again. For a program that is told that memory gets
-    /// scarce; on Apple platforms the caches below do so by themselves then. Does no disk I/O. An account in memory alone
+    /// They stay on disk, and are read from there when they are needed again. Call it when memory is scarce; on Apple
+    /// platforms the caches do so by themselves. Does no disk I/O. An account in memory alone
     /// keeps all.
     ///
     /// - Parameter count: less than zero counts as zero.
@@ -105,7 +111,7 @@ public final class Models: Sendable {
     /// Suspends until everything that was loaded is on disk.
     public nonisolated(nonsending) func flush() async { await engine.tables.account.writer.run {} }
 
-    /// Ends loads and observers, waits until everything that was loaded is on disk, and gives back every file and lock.
+    /// Ends loads and observers, waits until everything that was loaded is on disk, and closes every file and lock.
     ///
     /// Every later call throws `.closed`.
     ///
@@ -133,7 +139,7 @@ public final class Models: Sendable {
     }
 
     /// Erases an account that is not open: one that cannot be opened, because its files are damaged or of a newer version,
-    /// or that of a user who is not signed in any longer.
+    /// or that of a user who is no longer signed in.
     ///
     /// Opens nothing of it. Suspends until no file of it is on disk; does nothing for an account without files. If the process ends in
     /// between, the next opening or erasing of any account in the same directory deletes the rest. No other process may have

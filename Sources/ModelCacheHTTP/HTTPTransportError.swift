@@ -17,6 +17,7 @@ public struct HTTPTransportError: Error, Sendable, Hashable {
         /// The answer has more bytes than the transport takes.
         public static let tooLarge = Code(base: .tooLarge)
 
+        /// The name of the code, such as `invalidURL`.
         public var description: String { base.rawValue }
 
         /// Whether an error has this code, for patterns: `catch HTTPTransportError.Code.tooLarge`.
@@ -37,6 +38,8 @@ public struct HTTPTransportError: Error, Sendable, Hashable {
 }
 
 extension HTTPTransportError: CustomStringConvertible, LocalizedError {
+    /// The code and the message.
     public var description: String { "\(code): \(message)" }
+    /// The message.
     public var errorDescription: String? { message }
 }

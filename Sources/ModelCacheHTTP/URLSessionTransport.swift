@@ -27,6 +27,8 @@ public final class URLSessionTransport: ModelTransport {
     private let session: URLSession
     private let answers: AnswerCollector
 
+    /// Makes a transport with a session of its own, which keeps neither answers nor cookies.
+    ///
     /// - Parameters:
     ///   - base: the URL that paths of requests are below, of scheme `http` or `https`; parameters that it has go with
     ///     each request.

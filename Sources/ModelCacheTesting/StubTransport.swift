@@ -26,6 +26,7 @@ public final class StubTransport: ModelTransport {
             Body(data: try JSONEncoder().encode(value))
         }
 
+        /// No bytes, for an answer such as 204.
         public static let empty = Body(data: Data())
     }
 
@@ -33,6 +34,7 @@ public final class StubTransport: ModelTransport {
     public struct Unscripted: Error, CustomStringConvertible {
         /// The request's path, with its parameters.
         public let path: String
+        /// The path, in a sentence.
         public var description: String { "no answer was scripted for \(path)" }
     }
 
@@ -53,6 +55,7 @@ public final class StubTransport: ModelTransport {
 
     private let state = Mutex(State())
 
+    /// Makes a server without answers: each request fails with ``Unscripted`` until one is scripted.
     public init() {}
 
     // MARK: Scripting
@@ -136,6 +139,9 @@ public final class StubTransport: ModelTransport {
 
     // MARK: Answering
 
+    /// Gives the scripted answer, and waits first while the path is held.
+    ///
+    /// - Throws: the scripted failure, or ``Unscripted``.
     public func send(_ request: ModelRequest) async throws -> ModelResponse {
         let whole = Self.path(of: request)
         let (gate, answer, arrived) = state.withLock {

@@ -7,42 +7,59 @@ public struct PropertyList: Sendable {
     /// A value. A dictionary keeps duplicates of keys, as in the input: in binary lists the first one counts, in text the
     /// last one.
     public enum Value: Sendable, Equatable {
+        /// The format's own null, which only binary lists hold.
         case null
+        /// A Boolean.
         case bool(Bool)
+        /// An integer up to `Int64.max`.
         case integer(Int64)
         /// An integer above `Int64.max`.
         case unsigned(UInt64)
+        /// A real number; one of 4 bytes is read as the `Double` of the same value.
         case real(Double)
+        /// A moment in time.
         case date(Date)
+        /// Bytes.
         case data(Data)
+        /// A text.
         case string(String)
+        /// A keyed archive's reference to another of its objects.
         case uid(UInt32)
+        /// Values in their order.
         case array([PropertyList])
+        /// Values of a set, in the order of the input.
         case set([PropertyList])
+        /// Keys with their values, in the order of the input.
         case dictionary([Entry])
     }
 
     /// A key of a dictionary with its value.
     public struct Entry: Sendable, Equatable {
+        /// The key, which is a string in every format.
         public var key: String
         /// The place of the key; `nil` if the list was not read.
         public var position: PropertyListPosition?
+        /// The value under the key.
         public var value: PropertyList
 
+        /// Makes an entry without a position.
         public init(key: String, value: PropertyList) {
             self.key = key
             self.value = value
         }
 
+        /// Whether key and value are equal, wherever they stood.
         public static func == (left: Entry, right: Entry) -> Bool {
             left.key == right.key && left.value == right.value
         }
     }
 
+    /// The value itself, without its place.
     public var value: Value
     /// The place of the value; `nil` if the list was not read.
     public var position: PropertyListPosition?
 
+    /// Makes a list of a value, without a position.
     public init(_ value: Value) { self.value = value }
 
     /// Reads a property list of any format. O(*n*) in the bytes.
@@ -153,11 +170,13 @@ public struct PropertyList: Sendable {
 }
 
 extension PropertyList: Equatable {
+    /// Whether the values are equal, wherever they stood.
     public static func == (left: PropertyList, right: PropertyList) -> Bool { left.value == right.value }
 }
 
 extension PropertyList.Value {
     // A loop: lists may nest deeper than the stack of this thread allows.
+    /// Whether the values are equal; dictionaries with their keys in another order are not.
     public static func == (left: Self, right: Self) -> Bool {
         var pending = [(left, right)]
         while let pair = pending.popLast() {

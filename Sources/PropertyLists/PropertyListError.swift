@@ -14,6 +14,7 @@ public struct PropertyListError: Error, Sendable {
         /// The value, or a part of it, cannot be written in the format.
         public static let notRepresentable = Code(kind: .notRepresentable)
 
+        /// The name of the code, such as `corrupted`.
         public var description: String { kind.rawValue }
 
         /// Whether an error has this code, for patterns: `catch PropertyListError.Code.unknownFormat`.
@@ -37,6 +38,7 @@ public struct PropertyListError: Error, Sendable {
 }
 
 extension PropertyListError: CustomStringConvertible {
+    /// The message, with the line or the byte where it is known.
     public var description: String {
         if let position { return "\(message) (\(position))" }
         if let offset { return "\(message) (offset \(offset))" }

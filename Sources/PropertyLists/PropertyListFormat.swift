@@ -13,6 +13,7 @@ public struct PropertyListFormat: Sendable, Hashable, CaseIterable {
     /// GNUstep's text: OpenStep's with types, as in `<*I5>`.
     public static let gnuStep = PropertyListFormat(base: .gnuStep)
 
+    /// All formats, the binary one first.
     public static let allCases = [binary, xml, openStep, gnuStep]
 
     /// Whether a dictionary's last value of a key counts; else the first: as in Foundation.
@@ -28,5 +29,6 @@ extension PropertyListFormat: RawRepresentable, CustomStringConvertible {
 
     /// The format's name: `binary`, `xml`, `openStep` or `gnuStep`.
     public var rawValue: String { base.rawValue }
+    /// The format's name, the same as ``rawValue``.
     public var description: String { rawValue }
 }

@@ -4,7 +4,9 @@ import Foundation
 public enum PropertyListObjects {
     /// Which objects of a list that is read can be changed.
     public struct ReadOptions: OptionSet, Sendable {
+        /// The options as bits.
         public let rawValue: UInt
+        /// Makes options of their bits; unknown bits have no effect.
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
         /// Swift values: `[String: Any]`, `[Any]`, `String`, `NSNumber`, `Bool`, `Data`, `Date`.

@@ -7,5 +7,6 @@ public struct PropertyListPosition: Hashable, Sendable, CustomStringConvertible 
     /// The byte of the line's UTF-8, counted from 1; 0 in the binary format.
     public let column: Int
 
+    /// The line and column, or the offset in the binary format.
     public var description: String { line == 0 ? "offset \(offset)" : "line \(line), column \(column)" }
 }

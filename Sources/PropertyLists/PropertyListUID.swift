@@ -8,7 +8,10 @@ public final class PropertyListUID: NSObject {
     /// Makes a reference to the object at an index, from 0.
     public init(_ value: UInt32) { self.value = value }
 
+    /// Whether the other object is a reference to the same index.
     public override func isEqual(_ object: Any?) -> Bool { (object as? PropertyListUID)?.value == value }
+    /// A hash of the index.
     public override var hash: Int { value.hashValue }
+    /// The index, as `UID(3)`.
     public override var description: String { "UID(\(value))" }
 }

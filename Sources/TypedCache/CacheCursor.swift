@@ -56,6 +56,7 @@ public struct CacheCursor<Element: Sendable>: Sendable, AsyncSequence {
         return all
     }
 
+    /// An iteration over the rest of the listing, which suspends while the disk is read.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(cursor: self) }
 
     /// An iteration that suspends while the disk is read.

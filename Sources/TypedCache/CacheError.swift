@@ -69,6 +69,7 @@ public struct CacheError: Error, Sendable {
         /// The address of a server cannot be used; nothing was sent.
         public static let invalidServer = Code(base: .invalidServer)
 
+        /// The name of the code, such as `typeMismatch`.
         public var description: String { base.rawValue }
 
         /// Whether an error has this code, for patterns: `catch CacheError.Code.unreachable`.

@@ -14,20 +14,24 @@ public protocol CacheKey: Hashable, Sendable {
 }
 
 extension String: CacheKey {
+    /// The string itself.
     public var cacheKey: String { self }
 }
 
 extension Substring: CacheKey {
+    /// The text as a string.
     public var cacheKey: String { String(self) }
 }
 
 /// The number in decimal: `42` and `"42"` are one key.
 extension Int: CacheKey {
+    /// The number in decimal, such as `-42`.
     public var cacheKey: String { String(self) }
 }
 
 /// The UUID in its usual form, in capital letters.
 extension UUID: CacheKey {
+    /// The UUID in its usual form, in capital letters.
     public var cacheKey: String { uuidString }
 }
 
@@ -36,10 +40,12 @@ extension UUID: CacheKey {
 /// A relative URL and the absolute one that it stands for are one key, though `URL` takes them for unequal. A URL of
 /// more than 1,024 UTF-8 bytes, as those with `data:` often are, is `.invalidKey`.
 extension URL: CacheKey {
+    /// The absolute URL as text.
     public var cacheKey: String { absoluteString }
 }
 
 extension CacheKey where Self: RawRepresentable, RawValue: CacheKey {
+    /// The raw value's key.
     public var cacheKey: String { rawValue.cacheKey }
 }
 

@@ -36,7 +36,9 @@ extension Encoded {
 
 // For classes that are their own wrappers, which have all of this twice.
 extension Encoded where Self: FormerlyNamed {
+    /// None, unless the class says otherwise.
     public static var formerNames: [String] { [] }
+    /// All names that archives have for the class, the present one first.
     public static var archivedNames: [String] { [ArchivedClass.of(Self.self).name] + formerNames }
 }
 
@@ -51,6 +53,7 @@ extension Encoded where Self: FormerlyNamed {
 /// A wrapper that was renamed, or moved to another module, gives its `formerNames`; so does a class among
 /// ``allowedClasses``, if it adopts `FormerlyNamed`.
 public protocol WrapperEncoder: NSCoding, FormerlyNamed, SendableMetatype {
+    /// The type of the value that is archived.
     associatedtype Value
     /// The value that was wrapped or unarchived; `nil` if the archive had no value.
     var value: Value? { get }
@@ -81,6 +84,7 @@ extension WrapperEncoder {
 }
 
 extension Encoded where Self: Codable {
+    /// The value in the wrapper of all Codable types.
     public var encoder: CodableWrapper<Self> { CodableWrapper(self) }
 }
 
@@ -88,8 +92,10 @@ extension Encoded where Self: Codable {
 public final class CodableWrapper<Value: Codable>: NSObject, WrapperEncoder {
     private let wrapped: Value
 
+    /// Wraps a value.
     public init(_ value: Value) { wrapped = value }
 
+    /// The wrapped value, never `nil`.
     public var value: Value? { wrapped }
 
     /// A Codable value is read without its wrapper, so there is nothing to unarchive: always `nil`.

@@ -37,6 +37,8 @@ public final class DiskFaults: Sendable {
         /// The system's error number.
         public let errorNumber: Int32
 
+        /// A failure with any of the system's error numbers.
+        ///
         /// - Parameter errorNumber: the system's error number, for example `EIO`.
         public init(errorNumber: Int32) { self.errorNumber = errorNumber }
 

@@ -19,6 +19,7 @@ public final class EventRecorder: CacheObserver {
 
     private let recorded = Mutex(Recorded())
 
+    /// Makes a recorder without events.
     public init() {}
 
     /// The events so far, the oldest first.
@@ -69,6 +70,7 @@ public final class EventRecorder: CacheObserver {
         }
     }
 
+    /// Records an event. Called by the cache.
     public func cache(_ name: String, did event: CacheEvent) {
         recorded.withLock { $0.events.append(event) }
     }

@@ -13,9 +13,12 @@ import TypedCache
 public final class ManualClock: CacheClock {
     private let time: Mutex<Date>
 
+    /// Makes a clock that stands still.
+    ///
     /// - Parameter now: the moment that the clock shows at first; the first second of 2001 UTC by default.
     public init(now: Date = Date(timeIntervalSinceReferenceDate: 0)) { time = Mutex(now) }
 
+    /// The moment that the clock was set to.
     public var now: Date { time.withLock { $0 } }
 
     /// Moves the clock forward, or back by a negative duration.

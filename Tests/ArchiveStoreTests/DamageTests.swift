@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    /// What is removed at a caller's wish is reported. An entry of a later version cannot be, and stays.
+    /// An entry that a caller removes is reported. An entry of a later version cannot be removed, and stays.
     @Test(arguments: [true, false]) func trimLeavesLaterVersionsAlone(isLimited: Bool) throws {
         try withTemporaryDirectory { path in
             let settings = StoreSettings(countLimit: isLimited ? 100 : nil)

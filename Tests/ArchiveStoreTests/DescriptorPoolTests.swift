@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// What was used lately stays open.
+    /// Stores that were used lately stay open.
     @Test func theOneThatIsUsedLeastIsSuspended() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let pool = DescriptorPool(limit: 12)

@@ -243,7 +243,7 @@ import Testing
                             at: path,
                             former: answers,
                             values: values,
-                            // Without the index, what the file has is left.
+                            // Without the index, the entries of the file are left.
                             or: isLast ? directory.values(upTo: length) : former,
                             place
                         )

@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// A store that is opened with smaller limits than before evicts at once what is above them.
+    /// A store that is opened with smaller limits than before evicts at once the entries above them.
     @Test(arguments: [true, false]) func smallerLimitsCountFromTheOpeningOn(isOfBytes: Bool) throws {
         try withTemporaryDirectory(inMemory: true) { path in
             var random = SeededGenerator(seed: 4)

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// A process that is stopped between two changes holds up nobody.
+    /// A process that is stopped between two changes does not hold up other processes.
     @Test func noLockIsKeptBetweenChanges() throws {
         try withTemporaryDirectory(inMemory: true) { path in
             let store = try PackedStore(directory: path, create: true)

@@ -178,7 +178,7 @@ private struct Refused: Error {}
                 $0.update(User.self, id: 1) { $0.name = "new" }
             } sending: {
             } then: { draft, _ in
-                // Its identity is no key.
+                // Its identity is not a key.
                 draft.save(Comment(id: "", text: "t", author: ModelLink(1)))
             }
         }

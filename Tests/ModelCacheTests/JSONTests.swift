@@ -256,7 +256,7 @@ import Testing
 /// A model with a link to its like.
 private struct Reply: CachedModel {
     static let modelName = "reply"
-    // The name is no empty string, so it is a key.
+    // The name is not empty, so it is a key.
     static let count = CodingUserInfoKey(rawValue: "count").unsafelyUnwrapped
     let id: Int
     var parent: ModelLink<Reply>?

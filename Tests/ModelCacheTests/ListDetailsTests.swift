@@ -30,7 +30,7 @@ private struct PlainSearch: ModelList {
     func page(in body: ModelBody) throws -> ModelPage<Article> { try body.page(items: "items", next: "next") }
 }
 
-/// What answers say of whole lists.
+/// The details that answers have of whole lists.
 @Suite struct ListDetailsTests {
     private func answer(_ server: StubTransport, _ path: String, id: Int, next: String?, total: Int) {
         let item = "{\"id\": \(id), \"title\": \"t\", \"author\": 7}"

@@ -12,6 +12,10 @@ private protocol Kept: CachedModel where ID == Int {
     var text: String { get }
 }
 
+extension Kept {
+    static func request(for id: Int) -> ModelRequest { .get("/items", id) }
+}
+
 /// Little room: a few others evict a model.
 private struct Crowded: Kept {
     static let modelName = "crowded"
@@ -22,7 +26,6 @@ private struct Crowded: Kept {
     )
     let id: Int
     var text: String
-    static func request(for id: Int) -> ModelRequest { .get("/items", id) }
 }
 
 /// Is kept for a minute.
@@ -31,7 +34,6 @@ private struct Brief: Kept {
     static let policy = ModelPolicy(freshness: .seconds(3_600), expiration: .after(.seconds(60)))
     let id: Int
     var text: String
-    static func request(for id: Int) -> ModelRequest { .get("/items", id) }
 }
 
 /// Is kept until it was not used for a minute; its entry stays on disk for an eighth of that longer.
@@ -40,7 +42,6 @@ private struct Idle: Kept {
     static let policy = ModelPolicy(freshness: .seconds(3_600), expiration: .afterIdle(.seconds(60)))
     let id: Int
     var text: String
-    static func request(for id: Int) -> ModelRequest { .get("/items", id) }
 }
 
 private struct Shelf: CachedModel {

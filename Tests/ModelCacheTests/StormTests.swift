@@ -287,7 +287,7 @@ private final class Storm: Sendable {
 
     private func releaseWriter() { stall.withLock { $0.take() }?.signal() }
 
-    /// The folder as a kill leaves it: without what waits to be written. Whatever a call has waited for is there.
+    /// The folder as a kill leaves it: without entries that wait to be written. Entries that a call has waited for are there.
     private func kill(_ models: Models) async throws {
         await stallWriter(models)
         let (former, durable) = (life.withLock { $0 }, state.withLock { $0.durable })

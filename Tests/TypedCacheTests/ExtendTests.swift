@@ -92,7 +92,7 @@ import Testing
         clock.advance(by: 20)
         #expect(try await cities.stored(forKey: "a") == nil)
         #expect(try await !cities.extend(forKey: "a", expiration: .after(.seconds(10))))
-        // An eighth of an idle duration is no window.
+        // An eighth of an idle duration does not count as a window.
         try await cities.save(city, forKey: "a", expiration: .afterIdle(.seconds(80)))
         clock.advance(by: 85)
         #expect(try await !cities.extend(forKey: "a", expiration: .after(.seconds(10))))

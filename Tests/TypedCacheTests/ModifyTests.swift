@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [MemorySettings(), .none]) func everyIncrementCounts(memory: MemorySettings) throws {
-        // The last one is no neighbor of the others, as a cache of another process is not.
+        // The last cache is not a neighbor of the first ones, as a cache of another process is not.
         let caches = [
             try cache(memory: memory), try cache(memory: memory),
             Cache<City>(over: try WatchedStore(directory), memory: memory, clock: clock),

@@ -1,41 +1,15 @@
 import Foundation
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
+import PythonServer
 
 /// The shop's server, as a process of its own.
 @MainActor
-package final class Server {
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
-    }
+package struct Server {
+    private let process: PythonServer
+    package var base: URL { process.base }
 
-    package let base: URL
-    private let process = Process()
-    // It ends when this one is closed, however this process ends.
-    private let input = Pipe()
+    package init() throws { process = try PythonServer() }
 
-    package init() throws {
-        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "server.py")
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", script.path]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let base = URL(string: "http://127.0.0.1:" + port.trimmingCharacters(in: .whitespacesAndNewlines)),
-            base.port != nil
-        else { throw Failure(description: "the server did not start") }
-        self.base = base
-    }
-
-    package func stop() throws {
-        if !process.isRunning { return }
-        try input.fileHandleForWriting.close()
-        process.waitUntilExit()
-    }
+    package func stop() throws { try process.stop() }
 
     // MARK: Events on the server's side
 
@@ -67,20 +41,12 @@ package final class Server {
 
     /// The requests since the last call, in the order of their answers: `GET /products/1 200 gzip`.
     package func requests() async throws -> [String] {
-        let log = try JSONDecoder().decode([String].self, from: try await send("GET", "log"))
+        let log = try JSONDecoder().decode([String].self, from: try await process.send("GET", "log"))
         try await control(Order(do: "forget"))
         return log
     }
 
     private func control(_ order: Order) async throws {
-        try await send("POST", "control", body: try JSONEncoder().encode(order))
-    }
-
-    @discardableResult
-    private func send(_ method: String, _ path: String, body: Data? = nil) async throws -> Data {
-        var request = URLRequest(url: base.appending(path: path))
-        request.httpMethod = method
-        request.httpBody = body
-        return try await URLSession.shared.data(for: request).0
+        try await process.send("POST", "control", body: try JSONEncoder().encode(order))
     }
 }

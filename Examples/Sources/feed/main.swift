@@ -1,6 +1,7 @@
 import Foundation
 import ModelCache
 import ModelCacheHTTP
+import PythonServer
 import TypedCacheTesting
 
 /// A reader of articles: loads, shows from disk while the server is down, changes before the server has agreed, signs out.
@@ -75,7 +76,7 @@ func run() async throws {
                 print("shown at once: \(shown?.value.title ?? "nothing"), changing: \(shown?.isChanging ?? false)")
                 try await server.rename(article: 1, to: "A better title")
             }
-        } catch let failure as Server.Failure {
+        } catch let failure as PythonServer.Failure {
             print(failure)
         }
         print("afterwards: \(try await models.stored(Article.self, id: 1)?.value.title ?? "nothing")")

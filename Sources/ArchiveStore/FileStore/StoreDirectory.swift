@@ -16,7 +16,14 @@ final class StoreDirectory: Sendable {
     /// - Throws: as ``StoreFolder``.
     init(path: String, create: Bool, settings: StoreSettings, layer: FileLayer) throws(StoreError) {
         let isDurable = settings.isDurable
-        let folder = try StoreFolder(path: path, kind: .file, create: create, isDurable: isDurable, layer: layer)
+        let folder = try StoreFolder(
+            path: path,
+            kind: .file,
+            create: create,
+            isDurable: isDurable,
+            layer: layer,
+            prepare: settings.prepare
+        )
         self.folder = folder
         let root = folder.root
         shards = (0..<EntryName.shardCount).map { Shard($0, of: root, path: path, isDurable: isDurable) }

@@ -16,7 +16,9 @@ final class StoreFolder: Sendable {
     /// A directory without a marker is a store's of this kind if it holds nothing but such a store's files. Without any
     /// that may have entries it counts as missing.
     ///
-    /// - Parameter check: Refuses a directory that has entries but no marker, before a marker is made.
+    /// - Parameters:
+    ///   - prepare: Called with the path when the directory is recognized; see ``StoreSettings/prepare``.
+    ///   - check: Refuses a directory that has entries but no marker, before a marker is made.
     /// - Throws: `.invalidDirectory` if it is not a store's of this kind, and not empty either; `.unsupportedVersion` if
     ///   it is one of a later version; `.io`, with `ENOENT` if it is missing and `create` is false. Nothing in it was
     ///   touched then.
@@ -26,6 +28,7 @@ final class StoreFolder: Sendable {
         create: Bool,
         isDurable: Bool,
         layer: FileLayer,
+        prepare: (@Sendable (String) throws(StoreError) -> Void)? = nil,
         check: (Directory) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) {
         self.path = path
@@ -41,6 +44,7 @@ final class StoreFolder: Sendable {
             }
         }
         try recognize(create: create, check)
+        try prepare?(path)
     }
 
     /// The session of drafts, started at the first call.

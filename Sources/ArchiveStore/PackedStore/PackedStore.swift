@@ -84,7 +84,8 @@ package final class PackedStore: ArchiveStore {
                 kind: .packed,
                 create: create,
                 isDurable: settings.isDurable,
-                layer: layer
+                layer: layer,
+                prepare: settings.prepare
             ) { root throws(StoreError) in
                 try SegmentTable(root: root, path: path, keys: keys).checkKeys()
             }

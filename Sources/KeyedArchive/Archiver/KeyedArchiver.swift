@@ -128,7 +128,9 @@ public final class KeyedArchiver: NSCoder {
     /// The first error, or `nil`.
     public override var error: (any Error)? { failure.error }
 
+    /// `true`: values have keys.
     public override var allowsKeyedCoding: Bool { true }
+    /// Always 2,000, as for Foundation's keyed archivers.
     public override var systemVersion: UInt32 { 2_000 }
 
     /// Whether every object must adopt `NSSecureCoding`.
@@ -283,6 +285,9 @@ public final class KeyedArchiver: NSCoder {
 
     func leave() { nesting.leave() }
 
+    /// Encodes an object or value under a key; `nil` too, which decodes to `nil`.
+    ///
+    /// A key that is encoded again has the last value. An error is recorded, see ``error``.
     public override func encode(_ object: Any?, forKey key: String) {
         setReference(forKey: key) {
             writer.reference(to: withContent(of: object) { uid(of: $0) } ?? 0)
@@ -330,16 +335,23 @@ public final class KeyedArchiver: NSCoder {
         if isOpen { writer.set(key, value()) }
     }
 
+    /// Encodes a Boolean under a key.
     public override func encode(_ value: Bool, forKey key: String) { set(key, writer.scalar(value)) }
+    /// Encodes an integer under a key.
     public override func encode(_ value: Int, forKey key: String) { set(key, writer.scalar(Int64(value))) }
     #if canImport(Darwin)
         public override func encodeCInt(_ value: Int32, forKey key: String) { encode(value, forKey: key) }
     #endif
+    /// Encodes an integer under a key; every type of integers has one form in the archive.
     public override func encode(_ value: Int32, forKey key: String) { set(key, writer.scalar(Int64(value))) }
+    /// Encodes an integer under a key.
     public override func encode(_ value: Int64, forKey key: String) { set(key, writer.scalar(value)) }
+    /// Encodes a real number of 4 bytes under a key.
     public override func encode(_ value: Float, forKey key: String) { set(key, writer.scalar(value)) }
+    /// Encodes a real number of 8 bytes under a key.
     public override func encode(_ value: Double, forKey key: String) { set(key, writer.scalar(value)) }
 
+    /// Encodes `length` bytes under a key, in the form of `Data`.
     public override func encodeBytes(_ bytes: UnsafePointer<UInt8>?, length: Int, forKey key: String) {
         set(key, writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))
     }
@@ -352,21 +364,29 @@ public final class KeyedArchiver: NSCoder {
         if !hasFailed { writer.setUnkeyed(reference) }
     }
 
+    /// Encodes an object or value without a key: it is decoded in its turn.
     public override func encode(_ object: Any?) { append(writer.reference(to: object.map(uid(of:)) ?? 0)) }
+    /// Encodes an object without a key, as `encode(_:)` does.
     public override func encodeRootObject(_ object: Any) { encode(object as Any?) }
+    /// Encodes an object without a key, as `encode(_:)` does: an archive always has a copy.
     public override func encodeBycopyObject(_ object: Any?) { encode(object) }
+    /// Encodes an object without a key, as `encode(_:)` does: an archive always has a copy.
     public override func encodeByrefObject(_ object: Any?) { encode(object) }
+    /// Encodes a reference without a key, as `encodeConditionalObject(_:forKey:)` does.
     public override func encodeConditionalObject(_ object: Any?) {
         append(writer.reference(to: conditional(object)))
     }
+    /// Encodes data without a key.
     public override func encode(_ data: Data) { encode(data as Any?) }
     #if os(macOS) || !canImport(Darwin)
+        /// Encodes a value of a property list, as `encode(_:)` does.
         public override func encodePropertyList(_ list: Any) { encode(list as Any?) }
     #else
         /// Encodes a value of a property list, as `encode(_:)` does.
         public func encodePropertyList(_ list: Any) { encode(list as Any?) }
     #endif
 
+    /// Encodes `length` bytes without a key, in the form of `Data`.
     public override func encodeBytes(_ bytes: UnsafeRawPointer?, length: Int) {
         append(writer.scalar(UnsafeRawBufferPointer(start: bytes, count: length)))
     }

@@ -122,12 +122,15 @@ public final class ArchiveReceiver<Element>: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let receiver: ArchiveReceiver
 
+        /// Receives the next value, as ``ArchiveReceiver/next()`` does.
         public func next() async throws(TransferError) -> Element? { try await receiver.next() }
 
+        /// Receives the next value, as ``ArchiveReceiver/next()`` does.
         public func next(isolation actor: isolated (any Actor)?) async throws(TransferError) -> Element? {
             try await receiver.next()
         }
     }
 
+    /// An iterator over the values that were not taken yet.
     public func makeAsyncIterator() -> Iterator { Iterator(receiver: self) }
 }

@@ -34,6 +34,7 @@ public struct TransferError: Error, Sendable {
         /// The system reports a failure; ``TransferError/errorNumber`` is its number.
         public static let io = Code(base: .io)
 
+        /// The name of the code, such as `truncated`.
         public var description: String { base.rawValue }
 
         /// Whether an error has this code, for patterns: `catch TransferError.Code.disconnected`.
@@ -95,9 +96,11 @@ public struct TransferError: Error, Sendable {
 }
 
 extension TransferError: CustomStringConvertible, LocalizedError {
+    /// The code, the message, and how many messages and bytes came before.
     public var description: String {
         "\(code): \(message), after \(messageCount) \(messageCount == 1 ? "message" : "messages"), \(offset) bytes"
     }
 
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }

@@ -21,8 +21,10 @@ public struct ArchiveOutline: Sendable, Equatable {
         public let depth: Int
         /// The key or number under which its parent holds it.
         public let label: String
+        /// The value or object on the line.
         public let content: Content
 
+        /// Makes a line by hand.
         public init(depth: Int, label: String, content: Content) {
             self.depth = depth
             self.label = label
@@ -30,6 +32,7 @@ public struct ArchiveOutline: Sendable, Equatable {
         }
     }
 
+    /// The value or object on a line. Objects are shown once, references to them by their places.
     public enum Content: Sendable, Equatable {
         /// A value that stands for itself and holds no other values.
         case value(ArchiveTree.Value)
@@ -48,8 +51,10 @@ public struct ArchiveOutline: Sendable, Equatable {
     /// How deep things are shown.
     public static let depthLimit = 1_000
 
+    /// The lines from the top down.
     public let lines: [Line]
 
+    /// Makes an outline of lines by hand.
     public init(lines: [Line]) { self.lines = lines }
 
     /// The outline of a tree: of its root, or of all of them below a line for the outermost scope.

@@ -29,6 +29,7 @@ public struct ArchiveTree: Sendable {
         /// Its fields but the class, in their order.
         public var fields: [Field]
 
+        /// Makes an object by hand: the place of its class, and its fields.
         public init(classPlace: Int, fields: [Field]) {
             self.classPlace = classPlace
             self.fields = fields
@@ -48,6 +49,7 @@ public struct ArchiveTree: Sendable {
         /// Names of classes to take where there is no class of the first name.
         public var hints: [String]
 
+        /// Makes a description by hand. Without a chain, readers know the class by its name alone.
         public init(name: String, chain: [String] = [], hints: [String] = []) {
             self.name = name
             self.chain = chain
@@ -61,6 +63,7 @@ public struct ArchiveTree: Sendable {
         case empty
         /// A string, number or data, which archives store as themselves.
         case value(Value)
+        /// An object of a class, with its fields.
         case instance(Instance)
         /// A class, to which its instances refer.
         case classDescription(ClassDescription)

@@ -9,8 +9,11 @@ public enum PropertyListValue<Reference> {
     public struct Field {
         /// The key as it stands in the archive.
         public var key: String
+        /// The value under the key.
         public var value: PropertyListValue
 
+        /// Makes a field.
+        ///
         /// - Parameters:
         ///   - key: the key as it stands in the archive, where a `$` that a class put in front of a key is doubled.
         ///   - value: the field's value.
@@ -25,7 +28,9 @@ public enum PropertyListValue<Reference> {
 
     /// The property list's own null, which archives do not use: their nil is a ``reference(_:)`` to nil.
     case null
+    /// A Boolean.
     case bool(Bool)
+    /// An integer up to `Int64.max`, of any size in the archive.
     case integer(Int64)
     /// An integer above `Int64.max`.
     case unsigned(UInt64)
@@ -33,10 +38,13 @@ public enum PropertyListValue<Reference> {
     case float(Float)
     /// A real number of 8 bytes.
     case real(Double)
+    /// A string.
     case string(String)
+    /// Bytes.
     case data(Data)
     /// A date of the property list itself. Apple's archives have objects of class `NSDate` instead.
     case date(Date)
+    /// An array of the property list itself: values in their order.
     case array([PropertyListValue])
     /// A set of the property list itself, which archives hardly ever hold.
     case set([PropertyListValue])

@@ -206,7 +206,9 @@ public final class KeyedUnarchiver: NSCoder {
     /// The first error, or `nil`.
     public override var error: (any Error)? { failure.error }
 
+    /// `true`: values have keys.
     public override var allowsKeyedCoding: Bool { true }
+    /// Always 2,000, as for Foundation's keyed unarchivers.
     public override var systemVersion: UInt32 { 2_000 }
 
     /// Whether classes must adopt `NSSecureCoding` too. `false` by default; which classes may be instantiated is
@@ -252,6 +254,7 @@ public final class KeyedUnarchiver: NSCoder {
         try frame.scope.value(of: key, in: source.list, &memory.keyOrder)
     }
 
+    /// Whether the object that is being decoded has a value under a key, nil included.
     public override func containsValue(forKey key: String) -> Bool {
         attempt(key) { () throws(ArchiveError) in try value(of: key) } != nil
     }
@@ -318,10 +321,12 @@ public final class KeyedUnarchiver: NSCoder {
             decodeObject(amongClasses: classes, forKey: key)
         }
 
+        /// The object of a class under a key; `nil` if there is none. As `decodeObject(of:forKey:)` with one class.
         public override func decodeObject<T: NSObject & NSCoding>(of cls: T.Type, forKey key: String) -> T? {
             decodeObject(of: [cls], forKey: key) as? T
         }
 
+        /// The classes that the object being decoded may be of: those that the caller expects.
         public override var allowedClasses: [AnyClass]? { classes.expected.classes }
     #endif
 
@@ -339,13 +344,20 @@ public final class KeyedUnarchiver: NSCoder {
 
     // MARK: Scalars
 
+    /// The Boolean under a key; `false` if there is none. Another kind of value is recorded as an error.
     public override func decodeBool(forKey key: String) -> Bool { number(key, or: false, \.bool) }
+    /// The integer under a key; 0 if there is none. A number that does not fit is recorded as `.outOfRange`.
     public override func decodeInteger(forKey key: String) -> Int { number(key, or: 0) { $0.integer(Int.self) } }
+    /// The integer under a key; 0 if there is none. A number that does not fit is recorded as `.outOfRange`.
     public override func decodeInt32(forKey key: String) -> Int32 { number(key, or: 0) { $0.integer(Int32.self) } }
+    /// The integer under a key; 0 if there is none. A number that does not fit is recorded as `.outOfRange`.
     public override func decodeInt64(forKey key: String) -> Int64 { number(key, or: 0) { $0.integer(Int64.self) } }
+    /// The real number under a key; 0 if there is none. A number that does not fit is recorded as `.outOfRange`.
     public override func decodeFloat(forKey key: String) -> Float { number(key, or: 0, \.float) }
+    /// The real number under a key; 0 if there is none.
     public override func decodeDouble(forKey key: String) -> Double { number(key, or: 0, \.double) }
 
+    /// As `decodeInt32(forKey:)`.
     public override func decodeCInt(forKey key: String) -> Int32 { decodeInt32(forKey: key) }
 
     // The language wants overrides here; the rest about bytes stands in `KeyedUnarchiver+Bytes.swift`.
@@ -363,6 +375,7 @@ public final class KeyedUnarchiver: NSCoder {
             nextBytes(count)
         }
     #else
+        /// Calls `body` with the bytes of the data under a key, which live as long as the call; with `nil` if there is none.
         public override func withDecodedUnsafeBufferPointer<Result>(
             forKey key: String,
             body: (UnsafeBufferPointer<UInt8>?) throws -> Result
@@ -370,6 +383,7 @@ public final class KeyedUnarchiver: NSCoder {
             try withBytes(forKey: key, body)
         }
 
+        /// Calls `body` with the bytes of the data under a key, which live as long as the call; with `nil` if there is none.
         public override func withDecodedUnsafeBytes<Result>(
             forKey key: String,
             body: (UnsafeRawBufferPointer?) throws -> Result
@@ -389,21 +403,26 @@ public final class KeyedUnarchiver: NSCoder {
         }
     }
 
+    /// The next object or value that was encoded without a key; `nil` if it is nil or there is none.
     public override func decodeObject() -> Any? {
         let object: Any? = nextUnkeyed { reference throws(ArchiveError) in try self.object(at: reference) }
         if cycles.isWaiting { deliverReferences() }
         return hasFailed ? nil : object
     }
 
+    /// The next data that was encoded without a key; `nil` if the next value is of another kind.
     public override func decodeData() -> Data? { decodeObject() as? Data }
     #if os(macOS) || !canImport(Darwin)
+        /// The next value of a property list, as `decodeObject()` gives it.
         public override func decodePropertyList() -> Any? { decodeObject() }
     #else
         /// The next value of a property list, as `decodeObject()` gives it.
         public func decodePropertyList() -> Any? { decodeObject() }
     #endif
+    /// The value of a property list under a key, as `decodeObject(forKey:)` gives it.
     public override func decodePropertyList(forKey key: String) -> Any? { decodeObject(forKey: key) }
 
+    /// Always `NSNotFound`: keyed archives have no versions of classes.
     public override func version(forClassName className: String) -> Int { NSNotFound }
 
     /// Decodes the next number, object, C string, selector or array of numbers that was encoded without a key into memory

@@ -61,7 +61,7 @@ final class Changes: Sendable {
     ///
     /// - Parameters:
     ///   - number: of a change that the server has taken: a step that fails, because the disk cannot be read or an
-    ///     identity is no key, keeps no other one back. `nil`: then nothing is changed.
+    ///     identity is not a key, keeps no other one back. `nil`: then nothing is changed.
     ///   - shown: the steps that show the change so far.
     ///   - start: of the request whose answer the draft has decoded; `nil`: its models are the program's own, as the
     ///     steps.

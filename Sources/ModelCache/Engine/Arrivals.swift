@@ -27,7 +27,7 @@ struct Arrivals: Sendable {
         }
     }
 
-    /// Adds the models that were found inside others.
+    /// Adds the models that were found inside other models.
     mutating func add(_ nested: NestedModels) {
         for model in nested.models { add(opening: model) }
     }

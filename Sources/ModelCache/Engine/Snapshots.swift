@@ -245,7 +245,7 @@ struct Snapshots: Sendable {
             if let value = Layers.apply(changes, to: records[index]?.model) {
                 elements.append(value)
             } else if changes.isEmpty, let id = Element.ID(cacheKey: ids[index]) {
-                // A model that is removed by an unconfirmed change is no hole.
+                // A model that is removed by an unconfirmed change does not leave a hole.
                 holes.append(id)
             }
         }

@@ -156,7 +156,7 @@ extension EntryState {
         if isPartial { try container.encode(true, forKey: .isPartial) }
     }
 
-    /// A duration of some seconds; one that is no number, or cannot be counted, is zero.
+    /// A duration of some seconds; zero if it is not a number, or cannot be counted.
     private static func duration(_ seconds: Double) -> Duration {
         guard seconds.isFinite, abs(seconds) < 1e12 else { return .zero }
         return .seconds(seconds)

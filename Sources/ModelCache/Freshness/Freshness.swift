@@ -9,16 +9,16 @@ public struct Freshness: Sendable, Hashable {
     /// Fresh until a moment, or, with `nil`, for as long as it is not invalidated.
     public static func fresh(until moment: Date?) -> Freshness { Freshness(staleReason: nil, moment: moment) }
 
-    /// Stale since a moment; `nil` where none can be told.
+    /// Stale since a moment; `nil` if that is unknown.
     public static func stale(since moment: Date?, because reason: StaleReason) -> Freshness {
         Freshness(staleReason: reason, moment: moment)
     }
 
     /// Whether it may be used.
     public var isFresh: Bool { staleReason == nil }
-    /// Until when it is fresh; `nil` for as long as it is not invalidated, and where it is stale.
+    /// The moment until which it is fresh; `nil` if it is fresh until it is invalidated, and if it is stale.
     public var freshUntil: Date? { isFresh ? moment : nil }
-    /// Since when it is stale; `nil` where no moment can be told, and where it is fresh.
+    /// The moment since which it is stale; `nil` if that is unknown, and while it is fresh.
     public var staleSince: Date? { isFresh ? nil : moment }
 }
 
@@ -28,7 +28,7 @@ public struct StaleReason: Sendable, Hashable, CustomStringConvertible {
 
     private let base: Base
 
-    /// Its time is over.
+    /// Its freshness has ended.
     public static let expired = StaleReason(base: .expired)
     /// It was invalidated, by itself or with its type, a tag, or the whole account.
     public static let invalidated = StaleReason(base: .invalidated)
@@ -41,5 +41,6 @@ public struct StaleReason: Sendable, Hashable, CustomStringConvertible {
     /// The server refused the cursor of a page of the list.
     public static let cursorRefused = StaleReason(base: .cursorRefused)
 
+    /// The name of the reason, such as `expired`.
     public var description: String { base.rawValue }
 }

@@ -31,7 +31,7 @@ public struct ListSnapshot<List: ModelList>: Sendable, Equatable {
     public let freshness: Freshness
     /// Whether it shows changes of the list that the server has not confirmed yet.
     public let isChanging: Bool
-    /// What the latest page said of the whole list; `nil` until an answer brings it, and where the type no longer decodes the
+    /// The details of the whole list from its latest page; `nil` until an answer brings it, and where the type no longer decodes the
     /// stored details. The next load sends no validators then.
     public let details: List.Details?
     /// `false` for one that is returned and not kept.

@@ -6,7 +6,7 @@ import Foundation
 ///     Thursday, 18-Aug-50 02:01:18 GMT
 ///     Thu Aug 18 02:01:18 2050
 ///
-/// Letters in either case are read, and nothing else that differs: any other text is no date, and an `Expires` with it
+/// Letters in either case are read, and nothing else that differs: any other text is not a date, and an `Expires` with it
 /// counts as past (RFC 9111, section 4.2).
 enum HTTPDate {
     /// - Parameter now: the time by which a year of two digits is read: none is more than 50 years ahead.

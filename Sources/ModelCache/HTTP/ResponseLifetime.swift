@@ -88,7 +88,7 @@ struct ResponseLifetime: Hashable, Sendable {
         {
             return .mustAsk
         }
-        // One that is no date is in the past.
+        // A text that is not a date counts as past.
         return headers["expires"].map { .until(HTTPDate.parse($0, now: now) ?? .distantPast) }
     }
 
@@ -100,7 +100,7 @@ struct ResponseLifetime: Hashable, Sendable {
         return min(max(apparent, Double(told) + delay), Double(longest))
     }
 
-    /// RFC 9111, section 3. Answers that are no success never get here, but for 304.
+    /// RFC 9111, section 3. Of answers with another status than 2xx, only 304 gets here.
     private static func isStored(
         _ response: ModelResponse,
         to request: ModelRequest,
@@ -111,7 +111,7 @@ struct ResponseLifetime: Hashable, Sendable {
         let isUnderstood = [200, 203, 204, 304].contains(response.status)
         if control?.isMustUnderstand == true { return isUnderstood }
         if control?.isNoStore == true { return false }
-        // A part of a model is no model.
+        // A part of a model is not a model.
         if response.status == 206 { return false }
         return isUnderstood || control?.maxAge != nil || control?.allowsStoring == true
             || response.headers["expires"] != nil

@@ -78,7 +78,7 @@ struct JSONReader {
             return start + 1
         case UInt8(ascii: "u"):
             for index in start + 2..<start + 6 {
-                // The zero after the text is no digit, so that none is read after that.
+                // The zero after the text is not a digit, so that none is read after that.
                 guard isDigit(bytes[index]) || (bytes[index] | 0x20) &- UInt8(ascii: "a") < 6 else {
                     throw UnclearJSON()
                 }

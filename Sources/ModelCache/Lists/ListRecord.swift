@@ -51,7 +51,7 @@ struct ListRecord: Codable, Equatable, Sendable {
     var tags: [String]
     /// Of the first page: later pages have no age of their own.
     var state: EntryState
-    /// What the latest page said of the whole list; `nil` if nothing.
+    /// The details of the whole list from its latest page; `nil` if nothing.
     var details: ListDetails?
     /// Whether changes were under way at once whose order the server alone knows: the next first page takes the place of all
     /// pages.

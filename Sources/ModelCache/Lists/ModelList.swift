@@ -17,8 +17,9 @@ import TypedCache
 ///
 /// A list keeps the identities of its elements; the elements are models of their own.
 public protocol ModelList: Sendable, Hashable {
+    /// The type of the list's models.
     associatedtype Element: CachedModel
-    /// What an answer says of the whole list: a total, facets; nothing by default. It is kept as JSON.
+    /// The type of the details that an answer has of the whole list: a total, facets; none by default. It is kept as JSON.
     associatedtype Details: Codable & Equatable & Sendable = NoDetails
 
     /// The list's name among all lists of an account: 1 to 1,024 UTF-8 bytes. Parameters of the list are part of it.
@@ -29,7 +30,7 @@ public protocol ModelList: Sendable, Hashable {
     var freshness: Duration { get }
 
     /// Groups that the list belongs to, for ``Models/invalidate(_:)``; none by default. At most 10 of 1 to
-    /// 256 UTF-8 bytes: a list with others is not written to disk.
+    /// 256 UTF-8 bytes: a list with longer or more tags is not written to disk.
     var tags: Set<String> { get }
 
     /// The request for a page.
@@ -53,6 +54,7 @@ public protocol ModelList: Sendable, Hashable {
 
 /// The details of a list that has none.
 public struct NoDetails: Codable, Hashable, Sendable {
+    /// Makes the details of a list that has none.
     public init() {}
 }
 
@@ -76,6 +78,7 @@ public struct ModelPage<Element: CachedModel>: Sendable, Equatable {
     /// The cursor of the page in front of this one; `nil` at the list's start.
     public var previous: PageCursor?
 
+    /// Makes a page: the only one of its list, unless it has cursors.
     public init(_ elements: [Element], next: PageCursor? = nil, previous: PageCursor? = nil) {
         self.elements = elements
         self.next = next

@@ -51,7 +51,7 @@ struct ListLoader: Sendable {
         } catch {
             throw LoadFailure.cause(of: error)
         }
-        // Pages of several variants are no list.
+        // Pages of several variants do not make a list.
         guard try await tables.record(list)?.state.isOtherVariant(than: list.request(after: nil)) == false,
             let snapshot = try await snapshots.snapshot(list)
         else { return try await fetch(list, .automatic) }

@@ -94,7 +94,7 @@ struct ModelLoad<Model: CachedModel>: FetchTarget {
         _ record: ModelRecord<Model>,
         after answer: Answer
     ) async throws(ModelCacheError) -> ModelSnapshot<Model> {
-        // Before that load begins, so that its answer is no result of this one.
+        // Before that load begins, so that its answer does not count as a result of this one.
         let snapshot = try await stored()
         if loader.snapshots.wasInvalidated(record, key, after: answer) { loader.fetcher.refresh(self) }
         if let snapshot { return snapshot }

@@ -95,7 +95,7 @@ final class Server: Sendable {
         return true
     }
 
-    /// The error of an answer that is no success. Later fetches honour its `Retry-After`.
+    /// The error of an answer with a status of failure. Later fetches honour its `Retry-After`.
     func refusal(
         _ code: ModelCacheError.Code = .status,
         _ message: String? = nil,

@@ -53,19 +53,19 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
 
     /// Decodes the answer to the request for several models; by default the whole body is an array in JSON. The server has no
     /// models that it leaves out: they are removed, as by 404. Models that were not asked for are stored, and
-    /// are no result of the fetch.
+    /// are not returned by the fetch.
     static func models(in body: ModelBody) throws -> [Self]
 
     /// The model that takes the place of `old` where `incoming` arrives; by default `incoming`.
     ///
     /// A list, or a model that holds this one, often gives fewer fields than the model's own request does: this is the
-    /// place to keep the others. Must be quick, and may be called again for the same two.
+    /// place to keep the other fields. Must be quick, and may be called again for the same two.
     static func merge(_ incoming: Self, over old: Self, from source: ModelSource) -> Self
 
     /// The sources that give fewer fields than the model's own request does; none by default.
     ///
     /// A model that came from these alone is incomplete: lists and observers show it as it is, and a fetch of it loads it.
-    /// The cache keeps whether another answer brought it, so fields that are null are no sign of anything.
+    /// The cache keeps whether another answer brought it, so fields that are null mean nothing here.
     static var partialSources: Set<ModelSource> { get }
 
     /// Whether a model has all fields that its own request gives, for more than ``partialSources`` tells; `true` by
@@ -85,7 +85,7 @@ public protocol CachedModel: Codable, Equatable, Sendable, Identifiable where ID
     static func migrate(_ old: ArchiveTree, from version: Int) throws -> ArchiveTree?
 
     /// Groups that the model belongs to, for ``Models/invalidate(_:)``; none by default. At most 10 of 1 to
-    /// 256 UTF-8 bytes: a model with others is not written to disk.
+    /// 256 UTF-8 bytes: a model with longer or more tags is not written to disk.
     var tags: Set<String> { get }
 }
 

@@ -15,9 +15,13 @@ public struct MemberPath: Hashable, Sendable, ExpressibleByStringLiteral, Expres
         self.isOptional = isOptional
     }
 
+    /// The path to a value that must be there.
+    ///
     /// - Parameter names: from the whole body on.
     public init(_ names: String...) { self.init(names, isOptional: false) }
+    /// The path to one member of the whole body.
     public init(stringLiteral name: String) { self.init([name], isOptional: false) }
+    /// The path through members, from the whole body on.
     public init(arrayLiteral names: String...) { self.init(names, isOptional: false) }
 
     /// A value that may be absent, which counts as null.
@@ -95,7 +99,7 @@ struct AskedPath: Sendable {
 }
 
 extension CodingUserInfoKey {
-    // The name is no empty string, so it is a key.
+    // The name is not empty, so it is a key.
     static let memberPath = CodingUserInfoKey(rawValue: "ModelCache.memberPath").unsafelyUnwrapped
 }
 

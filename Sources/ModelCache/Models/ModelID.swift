@@ -18,18 +18,22 @@ public protocol ModelID: CacheKey, Codable {
 }
 
 extension String: ModelID {
+    /// The text itself.
     public init?(cacheKey text: String) { self = text }
 }
 
 extension Int: ModelID {
+    /// The number that the text has in decimal; `nil` for any other text.
     public init?(cacheKey text: String) { self.init(text) }
 }
 
 extension UUID: ModelID {
+    /// The UUID in its usual form; `nil` for any other text.
     public init?(cacheKey text: String) { self.init(uuidString: text) }
 }
 
 extension ModelID where Self: RawRepresentable, RawValue: ModelID {
+    /// The identity whose raw value has the text; `nil` if there is none.
     public init?(cacheKey text: String) {
         guard let value = RawValue(cacheKey: text) else { return nil }
         self.init(rawValue: value)

@@ -16,11 +16,14 @@ public struct ModelLink<Target: CachedModel>: Hashable, Sendable {
     /// The identity of the model that is referred to.
     public let id: Target.ID
 
+    /// A link to the model with an identity, which need not be stored.
     public init(_ id: Target.ID) { self.id = id }
+    /// A link to a model by its identity; the model is not stored.
     public init(to target: Target) { id = target.id }
 }
 
 extension ModelLink: Codable {
+    /// Reads an identity, or in an answer a whole model, which is stored as an entry of its own.
     public init(from decoder: any Decoder) throws {
         guard let nested = decoder.userInfo[.nestedModels] as? NestedModels else {
             id = try decoder.singleValueContainer().decode(Target.ID.self)
@@ -48,13 +51,14 @@ extension ModelLink: Codable {
         return target.id
     }
 
+    /// Writes the identity alone.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(id)
     }
 }
 
-/// The models that were found inside others while an answer was decoded, in the order of their ends: a model comes after
+/// The models that were found inside other models while an answer was decoded, in the order of their ends: a model comes after
 /// the models nested in it.
 ///
 /// A model's own decoding may hand the body to several threads.
@@ -89,6 +93,6 @@ final class NestedModels: Sendable {
 }
 
 extension CodingUserInfoKey {
-    // The name is no empty string, so it is a key.
+    // The name is not empty, so it is a key.
     static let nestedModels = CodingUserInfoKey(rawValue: "ModelCache.nestedModels").unsafelyUnwrapped
 }

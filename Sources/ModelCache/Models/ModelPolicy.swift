@@ -13,6 +13,8 @@ public struct ModelPolicy: Sendable, Hashable {
     /// The most bytes of the type on disk, counted as in `DiskSettings`; `nil`: no limit.
     public var disk: ByteCount?
 
+    /// Makes a policy.
+    ///
     /// - Parameters:
     ///   - freshness: how long a model is fresh where the server does not say; a minute by default.
     ///   - expiration: how long a model is kept; until it was not used for 30 days by default.

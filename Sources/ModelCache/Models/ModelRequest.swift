@@ -14,6 +14,7 @@ public struct ModelRequest: Sendable, Hashable {
     /// The body; empty for none.
     public var body: Data
 
+    /// Makes a request: `GET` without parameters, headers and body, unless they are given.
     public init(
         method: String = "GET",
         path: String,
@@ -126,10 +127,13 @@ public struct ModelRequest: Sendable, Hashable {
 public struct ModelHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     private var values: [String: String] = [:]
 
+    /// Makes headers of names and values; values of one name are joined by commas, in order.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (name, value) in elements { append(value, for: name) }
     }
 
+    /// Makes headers of names and values.
+    ///
     /// - Parameter headers: names and values; values of one name are joined by commas, in order.
     public init(_ headers: some Sequence<(String, String)>) {
         for (name, value) in headers { append(value, for: name) }
@@ -160,6 +164,7 @@ public struct ModelResponse: Sendable, Hashable {
     /// The body; empty for none.
     public var body: Data
 
+    /// Makes an answer: status 200 without headers and body, unless they are given.
     public init(status: Int = 200, headers: ModelHeaders = [:], body: Data = Data()) {
         self.status = status
         self.headers = headers
@@ -193,6 +198,7 @@ public struct ModelResponseError: Error, Sendable {
     /// The client's own error, which the cache's error has as its `cause`.
     public let cause: (any Error)?
 
+    /// Makes the error of an answer that a client refused.
     public init(_ response: ModelResponse, cause: (any Error)? = nil) {
         self.response = response
         self.cause = cause

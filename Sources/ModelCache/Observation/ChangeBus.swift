@@ -18,7 +18,7 @@ final class ChangeBus: Sendable {
 
     private let state = Mutex(State())
 
-    /// Has an observer told of these entries from now on, and of no others.
+    /// Has an observer told of these entries from now on, and of no other entries.
     func observe(_ names: Set<EntryName>, _ observer: Observer) {
         state.withLock { state in
             guard !state.isEnded else { return observer.end() }

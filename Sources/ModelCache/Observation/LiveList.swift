@@ -45,18 +45,18 @@ public final class LiveList<List: ModelList>: Observable {
     public var hasMore: Bool { state.snapshot?.hasMore ?? false }
     /// Whether the server has elements in front of the first one.
     public var hasPrevious: Bool { state.snapshot?.hasPrevious ?? false }
-    /// What the latest page said of the whole list; `nil` where it is not stored.
+    /// The details of the whole list from its latest page; `nil` where it is not stored.
     public var details: List.Details? { state.snapshot?.details }
     /// The list's own freshness; `nil` where it is not stored.
     public var freshness: Freshness? { state.snapshot?.freshness }
-    /// Whether a load of this object is under way, or the disk was not looked at yet.
+    /// Whether a load of this object is under way, or the disk has not been read yet.
     public var isLoading: Bool { state.isLoading }
     /// The failure of the last load of this object; `nil` from the next one's beginning on.
     public var error: ModelCacheError? { state.error }
     /// Whether the cache was closed or erased: nothing changes any longer.
     public var isEnded: Bool { state.isEnded }
 
-    /// Fetches the list, and returns when it shows, or that has failed.
+    /// Loads the list if it is missing or stale, and returns once it is shown or loading has failed.
     ///
     /// A stale list that is served because loading has failed is no ``error``: its freshness says that it is stale.
     ///

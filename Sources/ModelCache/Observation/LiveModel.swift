@@ -45,14 +45,14 @@ public final class LiveModel<Model: CachedModel>: Observable {
     public var snapshot: ModelSnapshot<Model>? { state.snapshot }
     /// The model, with changes that the server has not confirmed yet; `nil` where it is not stored.
     public var value: Model? { state.snapshot?.value }
-    /// Whether a load of this object is under way, or the disk was not looked at yet.
+    /// Whether a load of this object is under way, or the disk has not been read yet.
     public var isLoading: Bool { state.isLoading }
     /// The failure of the last load of this object; `nil` from the next one's beginning on.
     public var error: ModelCacheError? { state.error }
     /// Whether the cache was closed or erased: nothing changes any longer.
     public var isEnded: Bool { state.isEnded }
 
-    /// Fetches the model, and returns when it shows, or has failed.
+    /// Loads the model if it is missing or stale, and returns once it is shown or loading has failed.
     ///
     /// A stale model that is served because loading has failed is no ``error``: its freshness says that it is stale.
     ///

@@ -29,7 +29,7 @@ public final class LiveModels<Model: CachedModel>: Observable {
     ///
     /// - Complexity: O(*n*) in the number of identities.
     public var values: [Model] { ids.compactMap { state.snapshot[$0]?.value } }
-    /// Whether a load of this object is under way, or the disk was not looked at yet.
+    /// Whether a load of this object is under way, or the disk has not been read yet.
     public var isLoading: Bool { state.isLoading }
     /// The failure of the last load of this object; `nil` from the next one's beginning on.
     public var error: ModelCacheError? { state.error }

@@ -6,10 +6,12 @@
 ///
 /// Each loop over it observes by itself. It ends when its task is cancelled, and when the cache is closed or erased.
 public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
+    /// The snapshot that each step gives.
     public typealias Element = Snapshot
 
     let make: @Sendable () -> Iterator
 
+    /// An iteration of its own, which begins with the present snapshot.
     public func makeAsyncIterator() -> Iterator { make() }
 
     /// The same with a snapshot after each change, also where its content is that of the one before.
@@ -21,7 +23,7 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// One loop.
+    /// One iteration over the snapshots.
     public final class Iterator: AsyncIteratorProtocol {
         private let tables: ModelTables
         private let observer = Observer()
@@ -44,8 +46,10 @@ public struct Updates<Snapshot: Sendable>: AsyncSequence, Sendable {
 
         deinit { tables.bus.remove(observer) }
 
+        /// The next snapshot: the present one at first, later the latest after a change; `nil` at the end.
         public func next() async -> Snapshot? { await next(isolation: nil) }
 
+        /// The next snapshot: the present one at first, later the latest after a change; `nil` at the end.
         public func next(isolation actor: isolated (any Actor)?) async -> Snapshot? {
             while await observer.changed() {
                 do throws(ModelCacheError) {

@@ -9,6 +9,8 @@ import TypedCache
 final class Account: Sendable {
     /// `nil`: in memory alone.
     private let directory: AccountDirectory?
+    /// The settings that all of its caches share.
+    private let disk: DiskSettings
     private let clock: any CacheClock
     private let models: [String: any CachedModel.Type]
     private let tables = Mutex(Tables())
@@ -38,6 +40,7 @@ final class Account: Sendable {
     /// - Throws: `.invalidModel`.
     init(
         _ directory: AccountDirectory?,
+        _ disk: DiskSettings = DiskSettings(),
         models types: [any CachedModel.Type],
         clock: any CacheClock,
         report: @escaping @Sendable (ModelCacheError) -> Void
@@ -53,6 +56,7 @@ final class Account: Sendable {
             }
         }
         self.directory = directory
+        self.disk = disk
         self.clock = clock
         self.models = models
         self.report = report
@@ -110,11 +114,13 @@ final class Account: Sendable {
         _ type: Value.Type,
         _ name: String,
         memory: MemorySettings,
-        disk: DiskSettings,
+        disk settings: (inout DiskSettings) -> Void,
         expiration: Expiration,
         unreadable: UnreadableEntries
     ) throws(CacheError) -> Cache<Value> where Value.Wrapper.Value == Value {
-        try Value.openCache(
+        var disk = disk
+        settings(&disk)
+        return try Value.openCache(
             name: name,
             directory: directory?.url,
             memory: memory,
@@ -149,7 +155,7 @@ final class Account: Sendable {
                 ModelRecord<Model>.self,
                 name,
                 memory: policy.memory,
-                disk: DiskSettings(byteLimit: policy.disk),
+                disk: { $0.byteLimit = policy.disk },
                 expiration: policy.expiration,
                 unreadable: unreadable
             )
@@ -193,7 +199,7 @@ final class Account: Sendable {
                 ListEntry.self,
                 "$lists",
                 memory: MemorySettings(byteLimit: .mebibytes(8)),
-                disk: DiskSettings(byteLimit: .mebibytes(64)),
+                disk: { $0.byteLimit = .mebibytes(64) },
                 expiration: ListTable.expiration,
                 unreadable: unreadable
             )
@@ -214,7 +220,7 @@ final class Account: Sendable {
                 "$bookkeeping",
                 memory: MemorySettings(),
                 // A counter that is behind its entries after a power failure would have answers dropped for older ones.
-                disk: DiskSettings(layout: .files, durability: .power),
+                disk: { ($0.layout, $0.durability) = (.files, .power) },
                 expiration: .never,
                 unreadable: unreadable
             )

@@ -87,7 +87,7 @@ struct AccountDirectory: Sendable {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: root.path(percentEncoded: false))
-        } catch let error where Self.isMissing(error) {
+        } catch let error as CocoaError where error.isMissingFile {
             return nil
         } catch {
             return ModelCacheError(.storage, "erased accounts cannot be looked for", cause: error)
@@ -106,7 +106,7 @@ struct AccountDirectory: Sendable {
         let erased = root.appending(path: Self.erasedPrefix + UUID().uuidString)
         do {
             try FileManager.default.moveItem(at: url, to: erased)
-        } catch let error where Self.isMissing(error) {
+        } catch let error as CocoaError where error.isMissingFile {
             return
         } catch {
             throw ModelCacheError(.storage, "the account cannot be erased", cause: error)
@@ -129,7 +129,7 @@ struct AccountDirectory: Sendable {
         repeat {
             do {
                 try FileManager.default.removeItem(at: directory)
-            } catch let error where Self.isMissing(error) {
+            } catch let error as CocoaError where error.isMissingFile {
                 continue
             } catch {
                 return ModelCacheError(
@@ -140,10 +140,5 @@ struct AccountDirectory: Sendable {
             }
         } while FileManager.default.fileExists(atPath: directory.path(percentEncoded: false))
         return nil
-    }
-
-    /// Whether there is no such file: Foundation tells by two codes.
-    private static func isMissing(_ error: any Error) -> Bool {
-        [.fileNoSuchFile, .fileReadNoSuchFile].contains((error as? CocoaError)?.code)
     }
 }

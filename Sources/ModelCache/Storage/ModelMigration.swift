@@ -17,7 +17,7 @@ struct ModelMigration<Model: CachedModel> {
 
     /// The entry as the present schema has it; `nil`: the model's type does not bring it there.
     ///
-    /// - Throws: errors of the type's `migrate`; `ArchiveError` if the archive is no entry, or the tree no model.
+    /// - Throws: errors of the type's `migrate`; `ArchiveError` if the archive does not hold an entry, or the tree a model.
     func migrated() throws -> ModelRecord<Model>? {
         let former = try KeyedUnarchiver.unarchive(decoding: FormerRecord.self, from: archive)
         let tree = try ArchiveTree(Data(archive))

@@ -12,6 +12,7 @@ public struct PropertyListCoder: Sendable {
     /// The bounds of lists that are decoded; no list of more values is encoded.
     public var limits: PropertyListLimits
 
+    /// Makes a coder, for the binary format unless another is given.
     public init(outputFormat: PropertyListFormat = .binary, limits: PropertyListLimits = PropertyListLimits()) {
         self.outputFormat = outputFormat
         self.limits = limits

@@ -107,6 +107,7 @@ public final class SequentialArchiver: NSCoder {
 
     /// `false`: a class that knows both ways encodes without keys here.
     public override var allowsKeyedCoding: Bool { false }
+    /// The version of the system that the archive names: 1,000, as every Mac writes it.
     public override var systemVersion: UInt32 { UInt32(StreamTag.systemVersion) }
 
     // MARK: Classes
@@ -203,6 +204,7 @@ public final class SequentialArchiver: NSCoder {
         #endif
     }
 
+    /// Encodes an object or value; `nil` too. An error is recorded, see ``error``.
     public override func encode(_ object: Any?) {
         if hasFailed { return }
         writer.write(type: UInt8(ascii: "@"))
@@ -251,7 +253,9 @@ public final class SequentialArchiver: NSCoder {
         encode(nil as Any?)
     }
 
+    /// Encodes an object as `encode(_:)` does: an archive always has a copy.
     public override func encodeBycopyObject(_ object: Any?) { encode(object) }
+    /// Encodes an object as `encode(_:)` does: an archive always has a copy.
     public override func encodeByrefObject(_ object: Any?) { encode(object) }
 
     // MARK: Values
@@ -286,6 +290,7 @@ public final class SequentialArchiver: NSCoder {
         writer.write(unshared: UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
+    /// Encodes data as its length and its bytes; `decodeData()` reads it.
     public override func encode(_ data: Data) {
         if !hasFailed { write(dataParts: data) }
     }
@@ -327,14 +332,23 @@ public final class SequentialArchiver: NSCoder {
         )
     }
 
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encode(_ object: Any?, forKey key: String) { refuse(key) }
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encodeConditionalObject(_ object: Any?, forKey key: String) { refuse(key) }
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encode(_ value: Bool, forKey key: String) { refuse(key) }
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encode(_ value: Int, forKey key: String) { refuse(key) }
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encode(_ value: Int32, forKey key: String) { refuse(key) }
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encode(_ value: Int64, forKey key: String) { refuse(key) }
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encode(_ value: Float, forKey key: String) { refuse(key) }
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encode(_ value: Double, forKey key: String) { refuse(key) }
+    /// Records `.unsupportedType`: these archives have no keys.
     public override func encodeBytes(_ bytes: UnsafePointer<UInt8>?, length: Int, forKey key: String) {
         refuse(key)
     }

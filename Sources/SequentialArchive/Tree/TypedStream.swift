@@ -30,6 +30,7 @@ public struct TypedStream: Sendable, Hashable {
         /// The values, one for each type.
         public var values: [Value]
 
+        /// Makes a group by hand: one value for each type.
         public init(types: String, values: [Value]) {
             self.types = types
             self.values = values
@@ -43,7 +44,9 @@ public struct TypedStream: Sendable, Hashable {
         case integer(Int64)
         /// An integer beyond those of ``integer(_:)``.
         case unsigned(UInt64)
+        /// A `float` with a fraction.
         case float(Float)
+        /// A `double` with a fraction.
         case double(Double)
         /// An object, a class or a C string: its place in ``TypedStream/objects``; `nil` for nil.
         case reference(Int?)
@@ -51,6 +54,7 @@ public struct TypedStream: Sendable, Hashable {
         case name(Data?)
         /// Bytes, also those of an array of `c` or `C`; `nil` for nil.
         case bytes(Data?)
+        /// The elements of a C array in their order.
         case array([Value])
         /// A structure's fields in their order.
         case structure([Value])
@@ -60,12 +64,14 @@ public struct TypedStream: Sendable, Hashable {
 
     /// A class as the archive describes it.
     public struct ClassDescription: Sendable, Hashable {
+        /// The name of the class.
         public var name: String
         /// The version of the class's way to encode itself.
         public var version: Int
         /// The place of the class above it; `nil` for a root class.
         public var superclass: Int?
 
+        /// Makes a description by hand; of a root class, unless a superclass is given.
         public init(name: String, version: Int = 0, superclass: Int? = nil) {
             self.name = name
             self.version = version
@@ -80,6 +86,7 @@ public struct TypedStream: Sendable, Hashable {
         /// The groups of values that it encoded, in their order; those of a superclass come first.
         public var groups: [Group]
 
+        /// Makes an object by hand: the place of its class, and its groups.
         public init(classPlace: Int, groups: [Group]) {
             self.classPlace = classPlace
             self.groups = groups
@@ -88,7 +95,9 @@ public struct TypedStream: Sendable, Hashable {
 
     /// The object in one place.
     public enum Object: Sendable, Hashable {
+        /// An object of a class, with its values.
         case instance(Instance)
+        /// A class, to which its instances refer.
         case classDescription(ClassDescription)
         /// The bytes of a C string, without the zero at its end. Most are ASCII; no archive names an encoding.
         case cString(Data)
@@ -100,6 +109,7 @@ public struct TypedStream: Sendable, Hashable {
     public var objects: [Object]
     /// The version of the system that wrote the archive: 1,000 for every Mac.
     public var systemVersion: Int
+    /// The order of the bytes of numbers, which is kept when the stream is written.
     public var byteOrder: ByteOrder
 
     /// Makes a stream by hand.

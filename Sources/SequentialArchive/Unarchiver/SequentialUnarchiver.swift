@@ -229,10 +229,12 @@ public final class SequentialUnarchiver: NSCoder {
 
     // MARK: Values
 
+    /// The next object or value; `nil` for nil and after an error.
     public override func decodeObject() -> Any? {
         attempt { () throws(ArchiveError) in try nextObject() }
     }
 
+    /// The next data, as `encode(_:)` of an archiver wrote it; `nil` after an error.
     public override func decodeData() -> Data? {
         attempt { () throws(ArchiveError) in try nextData() }
     }
@@ -346,15 +348,25 @@ public final class SequentialUnarchiver: NSCoder {
         return value
     }
 
+    /// Records `.unsupportedType`: these archives have no keys. Returns `false`.
     public override func containsValue(forKey key: String) -> Bool { refuse(key, false) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns `nil`.
     public override func decodeObject(forKey key: String) -> Any? { refuse(key, nil) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns `false`.
     public override func decodeBool(forKey key: String) -> Bool { refuse(key, false) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns 0.
     public override func decodeInteger(forKey key: String) -> Int { refuse(key, 0) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns 0.
     public override func decodeInt32(forKey key: String) -> Int32 { refuse(key, 0) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns 0.
     public override func decodeInt64(forKey key: String) -> Int64 { refuse(key, 0) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns 0.
     public override func decodeFloat(forKey key: String) -> Float { refuse(key, 0) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns 0.
     public override func decodeDouble(forKey key: String) -> Double { refuse(key, 0) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns 0.
     public override func decodeCInt(forKey key: String) -> Int32 { refuse(key, 0) }
+    /// Records `.unsupportedType`: these archives have no keys. Returns `nil`.
     public override func decodePropertyList(forKey key: String) -> Any? { refuse(key, nil) }
 
     #if canImport(Darwin)
@@ -370,12 +382,15 @@ public final class SequentialUnarchiver: NSCoder {
             refuse(key, nil)
         }
     #else
+        /// Records `.unsupportedType`: these archives have no keys. Returns `nil`.
         public override func decodeObject(of classes: [AnyClass]?, forKey key: String) -> Any? { refuse(key, nil) }
 
+        /// Records `.unsupportedType`: these archives have no keys. Returns `nil`.
         public override func decodeObject<T: NSObject & NSCoding>(of cls: T.Type, forKey key: String) -> T? {
             refuse(key, nil)
         }
 
+        /// Records `.unsupportedType`: these archives have no keys. Calls `body` with `nil`.
         public override func withDecodedUnsafeBufferPointer<Result>(
             forKey key: String,
             body: (UnsafeBufferPointer<UInt8>?) throws -> Result
@@ -383,6 +398,7 @@ public final class SequentialUnarchiver: NSCoder {
             try body(refuse(key, nil))
         }
 
+        /// Records `.unsupportedType`: these archives have no keys. Calls `body` with `nil`.
         public override func withDecodedUnsafeBytes<Result>(
             forKey key: String,
             body: (UnsafeRawBufferPointer?) throws -> Result

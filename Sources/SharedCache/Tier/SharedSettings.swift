@@ -25,6 +25,8 @@ public struct SharedSettings: Sendable, Equatable {
     /// How entries are compressed; `.automatic` by default. Applies to saves from now on: any setting reads every entry.
     public var compression: Compression
 
+    /// Makes settings.
+    ///
     /// - Parameters:
     ///   - timeouts: see ``timeouts``.
     ///   - heartbeat: see ``heartbeat``.
@@ -84,6 +86,7 @@ public struct SharedSettings: Sendable, Equatable {
         /// Until any other call throws `.unreachable`; 500 ms by default.
         public var hard: Duration
 
+        /// Makes timeouts of at least 1 ms; a soft one longer than the hard one becomes that.
         public init(
             connect: Duration = .seconds(1),
             soft: Duration = .milliseconds(50),
@@ -104,6 +107,7 @@ public struct SharedSettings: Sendable, Equatable {
         /// How long after the time for a heartbeat memory may go on answering without one; 1 s by default.
         public var deadline: Duration
 
+        /// Makes a heartbeat; an interval below 10 ms becomes 10 ms, a negative deadline zero.
         public init(interval: Duration = .seconds(1), deadline: Duration = .seconds(1)) {
             self.interval = max(interval, .milliseconds(10))
             self.deadline = max(deadline, .zero)
@@ -126,6 +130,7 @@ public struct SharedSettings: Sendable, Equatable {
         /// machines do not come together.
         public var longestPause: Duration
 
+        /// Makes a breaker that opens after at least one failure and pauses for at least 1 ms.
         public init(failures: Int = 5, pause: Duration = .seconds(1), longestPause: Duration = .seconds(30)) {
             self.failures = max(failures, 1)
             self.pause = max(pause, .milliseconds(1))
@@ -143,6 +148,7 @@ public struct SharedSettings: Sendable, Equatable {
         /// runs once in that time for each key and process.
         public var keep: Duration
 
+        /// Makes the rules of an outage; negative durations count as zero.
         public init(serve: Duration = .zero, keep: Duration = .seconds(5)) {
             self.serve = max(serve, .zero)
             self.keep = max(keep, .zero)

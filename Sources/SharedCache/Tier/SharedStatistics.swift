@@ -48,6 +48,7 @@ public struct SharedStatistics: Sendable, Hashable {
     /// Bytes received from the server, of answers and messages; with TLS after they were decrypted.
     public internal(set) var bytesReceived = 0
 
+    /// Counts that are all zero.
     public init() {}
 }
 

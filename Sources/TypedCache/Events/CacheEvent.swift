@@ -42,6 +42,7 @@ public struct CacheEvent: Sendable {
         /// ``CacheEvent/cause`` is the error.
         public static let failed = Kind(base: .failed)
 
+        /// The name of the kind, such as `saved`.
         public var description: String { base.rawValue }
     }
 
@@ -51,12 +52,14 @@ public struct CacheEvent: Sendable {
 
         private let base: Base
 
+        /// The memory of this process.
         public static let memory = Tier(base: .memory)
         /// This machine's disk: the cache's entries, or copies of a server's entries.
         public static let disk = Tier(base: .disk)
         /// A server that machines share.
         public static let shared = Tier(base: .shared)
 
+        /// The name of the tier: `memory`, `disk` or `shared`.
         public var description: String { base.rawValue }
     }
 
@@ -79,6 +82,7 @@ public struct CacheEvent: Sendable {
         /// It was found damaged, and taken out of the way; ``CacheEvent/cause`` describes the damage.
         public static let corrupted = RemovalReason(base: .corrupted)
 
+        /// The name of the reason, such as `evicted`.
         public var description: String { base.rawValue }
     }
 

@@ -54,6 +54,8 @@ public struct LoadOptions: Sendable, Hashable {
     /// The fetches that share one producer; ``Joining/process`` by default.
     public var joins: Joining
 
+    /// Makes options.
+    ///
     /// - Parameters:
     ///   - earlyRefresh: see ``earlyRefresh``.
     ///   - failureLifetime: see ``failureLifetime``.

@@ -110,12 +110,15 @@ public final class CacheMetrics: CacheObserver {
         }
     }
 
+    /// No events: counts come from the cache's own statistics.
     public var observedEvents: ObservedEvents { .none }
 
+    /// The moment at which an operation began.
     public func cache(_ name: String, willBegin operation: CacheOperation) -> ContinuousClock.Instant? {
         operations(of: name).cache(name, willBegin: operation)
     }
 
+    /// Counts the time of an operation that has ended.
     public func cache(_ name: String, didEnd operation: CacheOperation, _ token: ContinuousClock.Instant?) {
         operations(of: name).cache(name, didEnd: operation, token)
     }

@@ -23,6 +23,7 @@ public struct ByteCount: Sendable, Hashable, Comparable {
         return ByteCount(bytes: overflow ? .max : bytes)
     }
 
+    /// Whether the left one is fewer bytes.
     public static func < (left: ByteCount, right: ByteCount) -> Bool { left.bytes < right.bytes }
 }
 

@@ -8,6 +8,8 @@ public protocol CacheClock: Sendable {
 
 /// The system's time of day.
 public struct SystemClock: CacheClock {
+    /// The system's clock.
     public init() {}
+    /// The system's time of day, which people and servers may set back or forward.
     public var now: Date { Date() }
 }

@@ -42,6 +42,8 @@ public struct CacheSettings<Value>: Sendable {
     /// Gives the store that stands in the place of the one on disk.
     package var replacingStore: @Sendable (any ArchiveStore) -> any ArchiveStore = { $0 }
 
+    /// Makes settings.
+    ///
     /// - Parameters:
     ///   - memory: the limits of memory.
     ///   - disk: the limits of the disk, and the durability of a save; `nil` for a cache in memory alone.

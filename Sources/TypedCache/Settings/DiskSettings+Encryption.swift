@@ -42,6 +42,7 @@ public struct EncryptionKey: Sendable {
 extension EncryptionKey: CustomStringConvertible, CustomReflectable {
     /// The number, never the bytes.
     public var description: String { "key \(identifier)" }
+    /// A mirror with the number alone, never the bytes.
     public var customMirror: Mirror { Mirror(self, children: ["identifier": identifier]) }
 }
 
@@ -90,7 +91,9 @@ extension DiskSettings {
 
 /// Two are equal if they are copies of one.
 extension DiskSettings.Encryption: Hashable {
+    /// Whether both are copies of one.
     public static func == (one: Self, other: Self) -> Bool { one.provider === other.provider }
 
+    /// Hashes the identity of the original.
     public func hash(into hasher: inout Hasher) { hasher.combine(provider.map(ObjectIdentifier.init)) }
 }

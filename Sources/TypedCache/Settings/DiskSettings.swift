@@ -41,6 +41,7 @@ public struct DiskSettings: Sendable, Hashable {
         /// Each in its own file, which any zlib tool can inflate.
         public static let files = Layout(base: .files)
 
+        /// All layouts, `.automatic` included.
         public static let allCases = [automatic, packed, files]
     }
 
@@ -72,6 +73,14 @@ public struct DiskSettings: Sendable, Hashable {
     public var compression: Compression
     /// `.none` by default.
     public var encryption: Encryption
+    /// `.automatic` by default. Set for the cache's directory and all files in it when the cache is opened, before the first
+    /// entry is written; opening throws `.io` if the system refuses. `.automatic` leaves an existing directory as it is.
+    public var dataProtection: DataProtection
+    /// Whether backups of the device or the Mac leave the cache out; `false` by default, which leaves the directory as it is.
+    ///
+    /// Set `true` for values that can be loaded again, in any folder but `Library/Caches`, which is never backed up. Marks
+    /// the cache's directory each time it is opened, which throws `.io` if the system refuses. Has no effect on Linux.
+    public var isExcludedFromBackup: Bool
     /// Whether hits in memory look whether another process has changed the entry, which takes about a microsecond
     /// where nothing has changed. Otherwise another process's changes are seen by the next fetch that reads the disk.
     public var followsOtherProcesses: Bool
@@ -84,6 +93,8 @@ public struct DiskSettings: Sendable, Hashable {
     /// full volume.
     public var publishesStatistics: Bool
 
+    /// Makes settings.
+    ///
     /// - Parameters:
     ///   - layout: how entries are kept on disk.
     ///   - byteLimit: the most bytes of entries, without index and journal; `nil` for no limit.
@@ -93,6 +104,8 @@ public struct DiskSettings: Sendable, Hashable {
     ///   - writing: when a save writes.
     ///   - compression: how archives are compressed.
     ///   - encryption: whether the files are encrypted, and with which keys.
+    ///   - dataProtection: when a device lets its programs read the files.
+    ///   - isExcludedFromBackup: whether backups leave the cache out.
     ///   - followsOtherProcesses: whether hits in memory look for changes by other processes.
     ///   - publishesStatistics: whether other processes may see this cache's statistics.
     public init(
@@ -104,6 +117,8 @@ public struct DiskSettings: Sendable, Hashable {
         writing: Writing = .through,
         compression: Compression = .automatic,
         encryption: Encryption = .none,
+        dataProtection: DataProtection = .automatic,
+        isExcludedFromBackup: Bool = false,
         followsOtherProcesses: Bool = false,
         publishesStatistics: Bool = false
     ) {
@@ -115,6 +130,8 @@ public struct DiskSettings: Sendable, Hashable {
         self.writing = writing
         self.compression = compression
         self.encryption = encryption
+        self.dataProtection = dataProtection
+        self.isExcludedFromBackup = isExcludedFromBackup
         self.followsOtherProcesses = followsOtherProcesses
         self.publishesStatistics = publishesStatistics
     }
@@ -129,6 +146,9 @@ public struct DiskSettings: Sendable, Hashable {
         settings.keys = encryption.provider?.keys.bound(toCache: name)
         settings.minimumFreeByteCount = minimumFreeSpace.bytes
         settings.followsOthers = followsOtherProcesses
+        #if canImport(Darwin)
+            settings.prepare = preparing(by: SystemFileAttributes())
+        #endif
         return settings
     }
 }
@@ -142,5 +162,6 @@ extension DiskSettings.Layout: RawRepresentable, CustomStringConvertible {
 
     /// The layout's name: `automatic`, `packed` or `files`.
     public var rawValue: String { base.rawValue }
+    /// The layout's name, the same as ``rawValue``.
     public var description: String { rawValue }
 }

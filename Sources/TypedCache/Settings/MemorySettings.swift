@@ -17,6 +17,8 @@ public struct MemorySettings: Sendable, Hashable {
     /// for the rest of these. Has no effect on a cache in memory alone.
     public var profilesUse: Bool
 
+    /// Makes settings.
+    ///
     /// - Parameters:
     ///   - byteLimit: the most bytes; 64 MiB by default, `nil` for no limit.
     ///   - countLimit: the most entries; `nil` for no limit.

@@ -20,6 +20,10 @@ enum Kinds {
                 "`URL` relative to another",
                 { try unwrap(URL(string: "b", relativeTo: URL(string: "https://example.org/a/"))) }
             ),
+            (
+                "`NSURL` relative to another",
+                { try unwrap(NSURL(string: "b", relativeTo: URL(string: "https://example.org/a/"))) }
+            ),
             ("`UUID`", { UUID() }),
             ("`NSNull`", { NSNull() }),
             ("`Array`, `NSArray`", { NSArray(array: ["a", 1]) }),
@@ -80,9 +84,11 @@ enum Kinds {
         // A mutable object must be mutable again: the rest may arrive as Swift's value.
         func isMutable(_ object: Any) -> Bool { "\(type(of: object))".contains("Mutable") }
         if isMutable(wanted), !isMutable(found) { return false }
+        if let wanted = parts(ofURL: wanted) {
+            guard let found = parts(ofURL: found) else { return false }
+            return wanted == found
+        }
         switch (wanted, found) {
-        case (let wanted as URL, let found as URL):
-            return wanted.relativeString == found.relativeString && wanted.baseURL == found.baseURL
         case (let wanted as ByteCountFormatter, let found as ByteCountFormatter):
             return wanted.string(fromByteCount: 1_234_567) == found.string(fromByteCount: 1_234_567)
         case (let wanted as ISO8601DateFormatter, let found as ISO8601DateFormatter):
@@ -98,6 +104,16 @@ enum Kinds {
         default:
             return NSArray(array: [wanted]) == NSArray(array: [found])
         }
+    }
+
+    /// The text of a URL and of its base; `nil` for another value. Where there is no Objective-C, a conversion of an `NSURL`
+    /// to `URL` loses the base.
+    private static func parts(ofURL object: Any) -> [String]? {
+        if type(of: object) is NSURL.Type, let url = object as? NSURL {
+            return [url.relativeString, url.baseURL?.absoluteString ?? ""]
+        }
+        guard let url = object as? URL else { return nil }
+        return [url.relativeString, url.baseURL?.absoluteString ?? ""]
     }
 
     private static func unwrap<T>(_ value: T?) throws -> T {
