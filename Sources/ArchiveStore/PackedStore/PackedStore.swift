@@ -85,7 +85,7 @@ package final class PackedStore: ArchiveStore {
                 create: create,
                 isDurable: settings.isDurable,
                 layer: layer
-            ) { root throws(StoreError) in
+            ) { root, _ throws(StoreError) in
                 try SegmentTable(root: root, path: path, keys: keys).checkKeys()
             }
             return try PackedLog.open(
