@@ -67,7 +67,8 @@ package final class FileStore: ArchiveStore {
         opened = try Reopenable(
             create: create,
             pool: layer.pool,
-            descriptorCount: Self.descriptorCount,
+            // One more for the file of the names.
+            descriptorCount: Self.descriptorCount + (settings.keys == nil ? 0 : 1),
             rank: Self.openedRank,
             finish: Self.finish,
             willSuspend: Self.finish

@@ -27,8 +27,6 @@ struct NamesFile {
     let secret: SecretBytes
     /// The identifier of the key that the file is encrypted with.
     let key: UInt64
-    /// Of the file that this was read from.
-    var identity: FileIdentity?
 
     /// New ones, for a store that is being made.
     init(_ layer: FileLayer, key: UInt64) {
@@ -38,18 +36,6 @@ struct NamesFile {
     }
 
     // MARK: Reading
-
-    /// The bytes of the file and its identity; `nil` if there is no file.
-    static func read(in root: Directory) throws(SystemError) -> (bytes: [UInt8], identity: FileIdentity)? {
-        do throws(SystemError) {
-            let file = try root.file(fileName)
-            let status = try file.status()
-            return (status.isRegular ? try file.read(byteCount + 1, at: 0) : [], status.identity)
-        } catch {
-            if error.isMissing { return nil }
-            throw error
-        }
-    }
 
     /// The salt in the bytes of a file; `nil` if they are not sound.
     static func salt(in bytes: [UInt8]) -> [UInt8]? { isSound(bytes) ? Array(bytes[20..<36]) : nil }

@@ -5,59 +5,68 @@ import Synchronization
 ///
 /// A store without it has no entries that anybody could read: one that may be made gets a new file, one that may not counts as
 /// missing.
+///
+/// Locks: the mutex guards a reference; nothing else is taken under it. The file is replaced under the directory's `flock`.
 final class NamesFileInUse: Sendable {
     let content: NamesFile
     private let folder: StoreFolder
-    /// Of the file when it was last looked at: it is replaced when the key is.
-    private let identity: Mutex<FileIdentity>
+    /// As it was when it was last looked at: it is replaced when the key is.
+    private let known: Mutex<OpenNamesFile>
 
     init(in folder: StoreFolder, _ keys: SealingKeys, create: Bool) throws(StoreError) {
         self.folder = folder
-        let file: NamesFile
-        if let found = try Self.read(folder.root, path: folder.path, keys: keys) {
+        let path = folder.path
+        let file: OpenNamesFile
+        if let found = try OpenNamesFile.open(in: folder.root, path: path) {
             file = found
+            content = try NamesFile(found.bytes, keys: keys, path: path)
         } else {
             guard create else { throw folder.missing }
             // Of two processes, the second one finds the file of the first.
-            file = try folder.withLock { () throws(StoreError) in
-                if let found = try Self.read(folder.root, path: folder.path, keys: keys) { return found }
+            (file, content) = try folder.withLock { () throws(StoreError) in
+                if let found = try OpenNamesFile.open(in: folder.root, path: path) {
+                    return (found, try NamesFile(found.bytes, keys: keys, path: path))
+                }
                 let new = NamesFile(folder.root.layer, key: keys.current.identifier)
-                return try Self.write(new, in: folder, by: keys.current)
+                return (try Self.write(new, in: folder, by: keys.current), new)
             }
         }
-        guard let identity = file.identity else { throw folder.missing }
-        content = file
-        self.identity = Mutex(identity)
-        guard create, file.key != keys.current.identifier else { return }
+        known = Mutex(file)
+        guard create, content.key != keys.current.identifier else { return }
         bestEffort("the former key still opens it, and the next opening tries again") { try renew(keys) }
     }
 
     /// Whether this is the file that the store was opened with, or that file encrypted with another key.
     func isCurrent() throws(StoreError) -> Bool {
-        try attempt("looking for a store's names", folder.path + "/" + NamesFile.fileName) {
-            () throws(SystemError) in
-            let known = identity.withLock { $0 }
-            let status = try folder.root.status(NamesFile.fileName)
-            if status?.identity == known { return true }
-            guard let (bytes, found) = try NamesFile.read(in: folder.root),
-                NamesFile.salt(in: bytes) == content.salt
-            else { return false }
-            identity.withLock { $0 = found }
-            return true
-        }
+        let identity = known.withLock { $0.identity }
+        let status = try attempt(OpenNamesFile.action, folder.path, folder.root.status(NamesFile.fileName))
+        if status?.identity == identity { return true }
+        guard let found = try OpenNamesFile.open(in: folder.root, path: folder.path),
+            NamesFile.salt(in: found.bytes) == content.salt
+        else { return false }
+        take(found)
+        return true
     }
 
     /// Encrypts the file with the current key, if it has another one.
     func renew(_ keys: SealingKeys) throws(StoreError) {
         try folder.withLock { () throws(StoreError) in
-            guard let file = try Self.read(folder.root, path: folder.path, keys: keys), file.salt == content.salt
-            else {
+            guard let found = try OpenNamesFile.open(in: folder.root, path: folder.path) else {
                 throw folder.missing
             }
+            let file = try NamesFile(found.bytes, keys: keys, path: folder.path)
+            guard file.salt == content.salt else { throw folder.missing }
             if file.key == keys.current.identifier { return }
-            let written = try Self.write(file, in: folder, by: keys.current)
-            if let found = written.identity { identity.withLock { $0 = found } }
+            take(try Self.write(file, in: folder, by: keys.current))
         }
+    }
+
+    private func take(_ file: OpenNamesFile) {
+        let former = known.withLock { known in
+            defer { known = file }
+            return known
+        }
+        _ = consume former
     }
 
     /// Refuses a directory without a marker: one of the other kind, or with other keys.
@@ -69,25 +78,11 @@ final class NamesFileInUse: Sendable {
     ) throws(StoreError) {
         if contents.hasNames {
             guard let keys else { throw .keyMissing(path) }
-            _ = try read(root, path: path, keys: keys)
+            guard let found = try OpenNamesFile.open(in: root, path: path) else { return }
+            _ = try NamesFile(found.bytes, keys: keys, path: path)
         } else if let isSealed = contents.isSealed, isSealed != (keys != nil) {
             throw isSealed ? .keyMissing(path) : .notEncrypted(path)
         }
-    }
-
-    private static func read(
-        _ root: Directory,
-        path: String,
-        keys: SealingKeys
-    ) throws(StoreError) -> NamesFile? {
-        let found = try attempt("reading a store's names", path + "/" + NamesFile.fileName) {
-            () throws(SystemError) in
-            try NamesFile.read(in: root)
-        }
-        guard let found else { return nil }
-        var file = try NamesFile(found.bytes, keys: keys, path: path)
-        file.identity = found.identity
-        return file
     }
 
     /// Waits for the device whatever the store's durability: no entry can be read without the file.
@@ -95,12 +90,38 @@ final class NamesFileInUse: Sendable {
         _ file: NamesFile,
         in folder: StoreFolder,
         by key: SealingKey
-    ) throws(StoreError) -> NamesFile {
+    ) throws(StoreError) -> OpenNamesFile {
         try folder.replace(NamesFile.fileName, with: file.bytes(key, folder.root.layer), isDurable: true)
-        var written = file
-        written.identity = try attempt("looking for a store's names", folder.path) { () throws(SystemError) in
-            try folder.root.status(NamesFile.fileName)?.identity
-        }
+        // Removed at once, perhaps.
+        guard let written = try OpenNamesFile.open(in: folder.root, path: folder.path) else { throw folder.missing }
         return written
+    }
+}
+
+/// A file `names` that is open: so no other file gets its number.
+private final class OpenNamesFile: Sendable {
+    static let action = "reading a store's names"
+
+    let bytes: [UInt8]
+    let identity: FileIdentity
+    private let file: OpenFile
+
+    private init(_ file: consuming OpenFile) throws(SystemError) {
+        let status = try file.status()
+        bytes = status.isRegular ? try file.read(NamesFile.byteCount + 1, at: 0) : []
+        identity = status.identity
+        self.file = file
+    }
+
+    /// The file in a store's directory; `nil` if there is none.
+    static func open(in root: Directory, path: String) throws(StoreError) -> OpenNamesFile? {
+        try attempt(action, path + "/" + NamesFile.fileName) { () throws(SystemError) in
+            do throws(SystemError) {
+                return try OpenNamesFile(root.file(NamesFile.fileName))
+            } catch {
+                if error.isMissing { return nil }
+                throw error
+            }
+        }
     }
 }
