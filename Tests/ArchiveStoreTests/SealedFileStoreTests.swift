@@ -316,6 +316,26 @@ import Testing
         }
     }
 
+    /// Memory is told of changes by the names that keys have.
+    @Test func changesByOthersAreTold() throws {
+        try withTemporaryDirectory { path in
+            let writer = try SealedFolder.openFiles(path)
+            let follower = try SealedFolder.openFiles(path) { $0.followsOthers = true }
+            guard case .everything = try follower.changesByOthers() else {
+                Issue.record("the journal was followed before")
+                return
+            }
+            try writer.save([1], forKey: "key", storedAt: .now, expiresAt: nil)
+            guard case .keys(let changed) = try follower.changesByOthers() else {
+                Issue.record("the change was not told")
+                return
+            }
+            #expect(Set(changed) == [follower.digest(of: "key")])
+            #expect(follower.digest(of: "key") == writer.digest(of: "key"))
+            #expect(follower.digest(of: "key") != KeyDigest(hashing: "key"))
+        }
+    }
+
     // MARK: Rotation
 
     /// The keys of the entries' files.

@@ -50,13 +50,14 @@ extension FileStore {
         in directory: StoreDirectory,
         by sealing: EntrySealing
     ) throws(StoreError) -> Bool {
-        switch try chain.content(slot, .tail) {
-        case .absent, .fault(.damaged): return false
-        case .fault(let fault): throw chain.error(fault, slot: slot)
-        case .entry(let entry, _): if entry.seal?.key == sealing.currentKey { return false }
+        func former(_ extent: SlotContent.Extent) throws(StoreError) -> EntryFile? {
+            switch try chain.content(slot, extent) {
+            case .absent, .fault(.damaged): return nil
+            case .fault(let fault): throw chain.error(fault, slot: slot)
+            case .entry(let entry, _): return entry.seal?.key == sealing.currentKey ? nil : entry
+            }
         }
-        guard case .entry(let entry, let status) = try chain.content(slot, .archive), chain.belongsHere(entry)
-        else {
+        guard try former(.tail) != nil, let entry = try former(.archive), chain.belongsHere(entry) else {
             return false
         }
         let (bytes, _) = sealing.seal(
@@ -70,9 +71,7 @@ extension FileStore {
         do throws(StoreError) {
             try shard.withLock(on: chain.reader.directory, waits: false) { () throws(StoreError) in
                 // Its size stays the same, so the journal has nothing to learn.
-                guard case .entry(_, let present) = try chain.content(slot, .tail),
-                    present.identity == status.identity
-                else { return session.discard(draft) }
+                guard try former(.tail)?.seal?.save == entry.seal?.save else { return session.discard(draft) }
                 try attempt("renaming a draft into place", chain.path(slot)) { () throws(SystemError) in
                     let fileName = chain.name.fileName(slot: slot)
                     try session.directory.rename(draft, to: fileName, in: chain.reader.directory)
