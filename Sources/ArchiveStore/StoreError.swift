@@ -1,4 +1,5 @@
 import Foundation
+import Sealing
 
 /// A failure in a store: facts for the program, and a sentence for people.
 ///
@@ -101,6 +102,22 @@ extension StoreError {
     /// Files are encrypted and their key is not here, or the other way round.
     static func locked(_ path: String, _ reason: String) -> StoreError {
         StoreError(.locked, path: path, action: "opening a store", reason: reason)
+    }
+
+    /// A key was given for files that are not encrypted.
+    static func notEncrypted(_ path: String) -> StoreError {
+        .locked(path, "the cache is not encrypted, and a key was given for it")
+    }
+
+    /// No key was given for files that are encrypted.
+    static func keyMissing(_ path: String) -> StoreError {
+        let build = CipherAlgorithm.isAvailable ? "" : ", nor was this program built with the trait Encryption"
+        return .locked(path, "the cache is encrypted, and no key was given for it\(build)")
+    }
+
+    /// Files are encrypted with a key that was not given.
+    static func unknownKey(_ identifier: UInt64, path: String) -> StoreError {
+        .locked(path, "the cache is encrypted with key \(identifier), which is not among those that were given")
     }
 
     /// No entry may be there at all.

@@ -102,6 +102,9 @@ package struct KeyDigest: Hashable, Sendable {
         self.low = low
     }
 
+    /// That of no key.
+    static let none = KeyDigest(high: 0, low: 0)
+
     /// By SipHash with a fixed key: the same in every process.
     package init(hashing key: String) { self.init(hashing: [UInt8](key.utf8)) }
 

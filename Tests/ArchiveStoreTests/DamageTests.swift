@@ -133,7 +133,7 @@ import Testing
     @Test func leavesLaterVersionsAlone() throws {
         try withEntry { store, file in
             var bytes = try readFile(file)
-            bytes[bytes.count - 9] = 3
+            bytes[bytes.count - 9] = 4
             bytes = EntryFileTests.sealed(bytes)
             try writeFile(bytes, file)
             #expect(code { _ = try store.fetch(forKey: "key") } == .unsupportedVersion)

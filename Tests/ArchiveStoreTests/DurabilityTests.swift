@@ -58,7 +58,7 @@ import Testing
                 var attributes = EntryAttributes(storedAt: .now)
                 attributes.tags = ["t"]
                 try store.save([1], forKey: "a", attributes: attributes, if: nil)
-                let list = EntryLists.list(ofTag: "t")
+                let list = EntryNames(nil, naming: nil).list(ofTag: "t")
                 let next = try steps(faulty) { try store.save([1], forKey: "b", attributes: attributes, if: nil) }
                 let waits = durability == .power
                 #expect(next.contains("wait for \(list)") == waits)

@@ -125,8 +125,8 @@ import Testing
     }
 
     @Test func tellsLaterVersionsFromDamage() {
-        guard case .unsupportedVersion(3) = Self.fault(Self.forged(at: 10, [0, 3])) else {
-            Issue.record("version 3 was not told")
+        guard case .unsupportedVersion(4) = Self.fault(Self.forged(at: 10, [0, 4])) else {
+            Issue.record("version 4 was not told")
             return
         }
         #expect(Self.isDamaged(Self.forged(at: 10, [0, 0])))

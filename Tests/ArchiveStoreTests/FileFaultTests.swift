@@ -1,4 +1,5 @@
 import Foundation
+import Sealing
 import TestSupport
 import Testing
 
@@ -14,6 +15,11 @@ import Testing
         case warm
         /// All keys share one name.
         case colliding
+        /// Its files are encrypted.
+        case sealed
+
+        static let allCases: [Usage] =
+            [.cold, .warm, .colliding] + (CipherAlgorithm.isAvailable ? [.sealed] : [])
     }
 
     @Test(arguments: FaultScenario.all, Usage.allCases)
@@ -98,6 +104,10 @@ import Testing
     ) throws -> FileStore {
         var settings = StoreSettings()
         settings.durability = durability
+        if usage == .sealed {
+            settings.keys = .of(TrialKeys.one)
+            return try FileStore(directory: path, create: true, settings: settings, layer: layer, naming: nil)
+        }
         return try FileStore(directory: path, create: true, settings: settings, layer: layer) { key in
             usage == .colliding ? EntryName(high: 1 << 56, low: 2) : EntryName(key)
         }
@@ -106,7 +116,7 @@ import Testing
     private func prepare(_ scenario: FaultScenario, _ usage: Usage, at path: String) throws {
         // Marked by hand, for the store would wait for the device.
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        try writeFile(StoreMarker.bytes(.file), path + "/" + StoreMarker.fileName)
+        try writeFile(StoreMarker.bytes(.file, isSealed: usage == .sealed), path + "/" + StoreMarker.fileName)
         let store = try open(path, usage)
         var damaged: String?
         for (key, archive) in FaultScenario.archives {

@@ -131,7 +131,7 @@ import Testing
     /// - Parameter moment: the number of the listing of the lists' directory before which it does so.
     @Test(arguments: 1...12) func aListThatSomebodyMakesShorterIsNotMissed(moment: Int) throws {
         try withTemporaryDirectory { path in
-            let list = path + "/.tags/" + EntryLists.list(ofTag: "tag")
+            let list = path + "/.tags/" + EntryNames(nil, naming: nil).list(ofTag: "tag")
             let claimed = list + ".0123456789abcdef"
             let listings = Atomic<Int>(0)
             let layer = FileLayer { call in
@@ -183,7 +183,7 @@ import Testing
     func listsStayAsShortAsWhatIsTrueOfThem() throws {
         try withTemporaryDirectory { path in
             let store = try FileStore(directory: path, create: true)
-            let list = path + "/.tags/" + EntryLists.list(ofTag: "tag")
+            let list = path + "/.tags/" + EntryNames(nil, naming: nil).list(ofTag: "tag")
             for round in 0..<5_000 {
                 try save("key", in: store, until: 1e9, tags: ["tag"])
                 if round % 1_000 < 999 { try store.remove(forKey: "key") }

@@ -21,6 +21,17 @@ enum SealedFolder {
         try PackedStore(directory: path, create: create, settings: settings(keys))
     }
 
+    static func openFiles(
+        _ path: String,
+        _ keys: KeyProvider? = .of(TrialKeys.one),
+        create: Bool = true,
+        _ change: (inout StoreSettings) -> Void = { _ in }
+    ) throws -> FileStore {
+        var settings = settings(keys)
+        change(&settings)
+        return try FileStore(directory: path, create: create, settings: settings)
+    }
+
     /// The bytes of every file below a folder, by its path there.
     static func files(_ path: String) throws -> [String: [UInt8]] {
         var files: [String: [UInt8]] = [:]
@@ -38,18 +49,25 @@ enum SealedFolder {
     static func write(_ files: [String: [UInt8]], to path: String) throws {
         if FileManager.default.fileExists(atPath: path) { try removeDirectory(path) }
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        for (name, bytes) in files where !name.contains("/") { try writeFile(bytes, path + "/" + name) }
+        for (name, bytes) in files {
+            let file = URL(filePath: path + "/" + name)
+            let folder = file.deletingLastPathComponent()
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try writeFile(bytes, file.path)
+        }
     }
 
-    /// The result for a key: its value, nothing, damage, or no access.
+    /// The result for a key.
     enum Answer: Equatable {
         case value([UInt8])
         case nothing
         case damaged
         case locked
+        /// A later version.
+        case later
     }
 
-    static func answer(_ store: PackedStore, _ key: String) throws -> Answer {
+    static func answer(_ store: any ArchiveStore, _ key: String) throws -> Answer {
         do throws(StoreError) {
             guard let found = try store.fetch(forKey: key) else { return .nothing }
             return .value(found.archive)
@@ -57,16 +75,20 @@ enum SealedFolder {
             switch error.code {
             case .corrupted: return .damaged
             case .locked: return .locked
+            case .unsupportedVersion: return .later
             default: throw error
             }
         }
     }
 
     /// The answers for some keys; `nil` if the store is not opened.
-    static func answers(_ path: String, _ keys: [String]) throws -> [String: Answer]? {
-        let store: PackedStore
+    static func answers(_ path: String, _ keys: [String], ofFiles: Bool = false) throws -> [String: Answer]? {
+        let store: any ArchiveStore
         do throws(StoreError) {
-            store = try PackedStore(directory: path, create: false, settings: settings())
+            store =
+                ofFiles
+                ? try FileStore(directory: path, create: false, settings: settings())
+                : try PackedStore(directory: path, create: false, settings: settings())
         } catch {
             guard [.locked, .unsupportedVersion, .invalidDirectory].contains(error.code) else { throw error }
             return nil

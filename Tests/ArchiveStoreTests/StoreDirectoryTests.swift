@@ -142,7 +142,7 @@ import Testing
 
     @Test func refusesLaterVersions() throws {
         try withTemporaryDirectory { path in
-            for text in ["typed-cache file store, format 3\n", "typed-cache file store, format 10 and more"] {
+            for text in ["typed-cache file store, format 4\n", "typed-cache file store, format 10 and more"] {
                 try writeFile(Array(text.utf8), path + "/format")
                 #expect(
                     error { _ = try FileStore(directory: path, create: true) }?.code == .unsupportedVersion

@@ -31,9 +31,13 @@ enum StoreUnderTest: CaseIterable {
     case uncompressedFile
     case uncompressedPacked
     case hardestPacked
-    /// Packed stores whose files are encrypted.
+    /// Stores whose files are encrypted.
     case sealedPacked
     case sealedLimitedPacked
+    case sealedFile
+    case sealedCollidingFile
+    case sealedLimitedFile
+    case sealedBehind
     case memory
     /// A store in memory with limits that are never reached.
     case limitedMemory
@@ -49,7 +53,9 @@ enum StoreUnderTest: CaseIterable {
     static let allCases: [StoreUnderTest] = allStores.filter {
         switch $0 {
         case .shared, .tiered, .clustered: RedisServer.isInstalled
-        case .sealedPacked, .sealedLimitedPacked: CipherAlgorithm.isAvailable
+        case .sealedPacked, .sealedLimitedPacked, .sealedFile, .sealedCollidingFile, .sealedLimitedFile,
+            .sealedBehind:
+            CipherAlgorithm.isAvailable
         case .clusteredTiered: RedisServer.isInstalled && isLongRun
         default: true
         }
@@ -58,15 +64,20 @@ enum StoreUnderTest: CaseIterable {
     private static let allStores: [StoreUnderTest] = [
         .reference, .file, .collidingFile, .behind, .narrowBehind, .limitedFile, .collidingLimitedFile, .packed,
         .collidingPacked, .limitedPacked, .packedBehind, .uncompressedFile, .uncompressedPacked, .hardestPacked,
-        .sealedPacked, .sealedLimitedPacked, .memory,
-        .limitedMemory, .shared, .tiered, .clustered, .clusteredTiered,
+        .sealedPacked, .sealedLimitedPacked, .sealedFile, .sealedCollidingFile, .sealedLimitedFile, .sealedBehind,
+        .memory, .limitedMemory, .shared, .tiered, .clustered, .clusteredTiered,
     ]
 
     private var settings: StoreSettings {
         var settings = StoreSettings()
         if self == .limitedPacked || self == .sealedLimitedPacked { settings.byteLimit = 1 << 20 }
-        if self == .sealedPacked || self == .sealedLimitedPacked { settings.keys = .of(TrialKeys.one) }
-        if self == .limitedFile || self == .collidingLimitedFile {
+        switch self {
+        case .sealedPacked, .sealedLimitedPacked, .sealedFile, .sealedCollidingFile, .sealedLimitedFile,
+            .sealedBehind:
+            settings.keys = .of(TrialKeys.one)
+        default: break
+        }
+        if [.limitedFile, .collidingLimitedFile, .sealedLimitedFile].contains(self) {
             settings.byteLimit = 1 << 30
             settings.countLimit = 1 << 20
             settings.minimumFreeByteCount = 1
@@ -95,7 +106,7 @@ enum StoreUnderTest: CaseIterable {
         case .tiered: try Self.withServer { try Self.withTieredPlace($0, body) }
         case .clustered: try Self.withCluster { try Self.withSharedPlace($0, body) }
         case .clusteredTiered: try Self.withCluster { try Self.withTieredPlace($0, body) }
-        case .file, .limitedFile, .uncompressedFile:
+        case .file, .limitedFile, .uncompressedFile, .sealedFile, .sealedLimitedFile:
             try withTemporaryDirectory { path in
                 try body { try FileStore(directory: path + "/cache", create: true, settings: settings) }
                 try checkLedger(path + "/cache")
@@ -118,7 +129,12 @@ enum StoreUnderTest: CaseIterable {
             try Self.withPlaceBehind(byteLimit: 1_000, body) { try FileStore(directory: $0, create: true) }
         case .packedBehind:
             try Self.withPlaceBehind(byteLimit: 1 << 20, body) { try PackedStore(directory: $0, create: true) }
-        case .collidingFile, .collidingLimitedFile:
+        case .sealedBehind:
+            let settings = settings
+            try Self.withPlaceBehind(byteLimit: 1 << 20, body) {
+                try FileStore(directory: $0, create: true, settings: settings)
+            }
+        case .collidingFile, .collidingLimitedFile, .sealedCollidingFile:
             try withTemporaryDirectory { path in
                 try body {
                     try FileStore(directory: path + "/cache", create: true, settings: settings) { key in

@@ -48,9 +48,13 @@ import Testing
         #expect(settings == copy && settings != DiskSettings() && settings != DiskSettings(encryption: .key(key)))
     }
 
-    @Test(.enabled(if: CipherAlgorithm.isAvailable)) func theRightKeyAloneOpensACache() throws {
+    @Test(.enabled(if: CipherAlgorithm.isAvailable), arguments: [DiskSettings.Layout.packed, .files])
+    func theRightKeyAloneOpensACache(_ layout: DiskSettings.Layout) throws {
         try withTemporaryDirectory { root in
-            let cache = try Self.open(root, .key(Self.key(1))) { $0.publishesStatistics = true }
+            let cache = try Self.open(root, .key(Self.key(1))) {
+                $0.layout = layout
+                $0.publishesStatistics = true
+            }
             try cache.save("Elisabeth Nkomo", forKey: "patient 7", tags: ["blood"])
             #expect(try cache.fetch(forKey: "patient 7") == "Elisabeth Nkomo")
             cache.core.publishStatistics()
@@ -66,6 +70,7 @@ import Testing
                 .none, .key(try Self.key(2)), .key(try Self.key(1, 3)), .keys { throw NoKey() },
             ]
             for encryption in wrong { #expect(Self.code { _ = try Self.open(root, encryption) } == .locked) }
+            #expect(Self.code { _ = try Self.open(root, .none) { $0.layout = layout } } == .locked)
             let (first, second) = (try Self.key(1), try Self.key(2))
             let rotated = try Self.open(root, .keys { (current: second, others: [first]) })
             #expect(try rotated.fetch(forKey: "patient 7") == "Elisabeth Nkomo")
@@ -73,7 +78,7 @@ import Testing
     }
 
     /// The directory of a cache in the place of another one with the same key, where its values would be wrong.
-    @Test(.enabled(if: CipherAlgorithm.isAvailable), arguments: [DiskSettings.Layout.packed])
+    @Test(.enabled(if: CipherAlgorithm.isAvailable), arguments: [DiskSettings.Layout.packed, .files])
     func exchangedDirectoriesAreLocked(_ layout: DiskSettings.Layout) throws {
         try withTemporaryDirectory { root in
             let key = try Self.key(1)
@@ -99,15 +104,13 @@ import Testing
     }
 
     /// What cannot be encrypted is refused, and not written as it is.
-    @Test func noCacheIsLeftOpenByMistake() throws {
+    @Test(.enabled(if: !CipherAlgorithm.isAvailable)) func noCacheIsLeftOpenByMistake() throws {
         try withTemporaryDirectory { root in
             let key = try Self.key(1)
-            let files = Self.code { _ = try Self.open(root, .key(key)) { $0.layout = .files } }
-            #expect(files == .locked)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: root) == [])
-            if CipherAlgorithm.isAvailable { return }
-            #expect(Self.code { _ = try Self.open(root, .key(key)) } == .locked)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: root) == [])
+            for layout in [DiskSettings.Layout.packed, .files] {
+                #expect(Self.code { _ = try Self.open(root, .key(key)) { $0.layout = layout } } == .locked)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: root) == [])
+            }
         }
     }
 }

@@ -29,6 +29,19 @@ struct Nonce: Sendable {
         #endif
     }
 
+    /// Random bytes, up to 256.
+    static func randomBytes(_ count: Int, _ layer: FileLayer) -> [UInt8] {
+        guard let world = layer.world else {
+            return [UInt8](filling: count) { bytes in
+                fill(UnsafeMutableRawBufferPointer(rebasing: bytes[..<count]))
+                return count
+            }
+        }
+        var bytes: [UInt8] = []
+        while bytes.count < count { bytes.append(bigEndian: world.randomNumber()) }
+        return Array(bytes.prefix(count))
+    }
+
     /// As it stands in a file.
     init(_ bytes: UnsafeRawBufferPointer) {
         let fields = ByteReader(bytes)

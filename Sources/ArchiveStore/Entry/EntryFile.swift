@@ -24,6 +24,19 @@ package struct EntryFile {
     /// The file's last bytes, at least key and footer; all of them, if its archive is wanted.
     private let bytes: [UInt8]
 
+    /// What is readable of a file that was encrypted.
+    struct Seal {
+        /// Tells this save from every other one.
+        let save: UInt64
+        /// The identifier of the key.
+        let key: UInt64
+    }
+    /// `nil`: the file is not encrypted.
+    let seal: Seal?
+
+    /// The file's length.
+    var storedByteCount: Int { footer.fileByteCount + (seal == nil ? 0 : SealedEntry.overhead) }
+
     /// Whether bytes that were found where an entry should be, or the last ones of them, end as an entry's do.
     package static func isEntry(_ tail: [UInt8]) -> Bool { EntryFooter.ends(tail) }
 
@@ -32,17 +45,30 @@ package struct EntryFile {
 
     /// Takes all bytes of a file, after checking all of them.
     package init(verifying bytes: [UInt8]) throws(EntryFault) {
-        let checksum = bytes.withUnsafeBytes {
-            Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(EntryFooter.sealByteCount)))
-        }
-        footer = try EntryFooter(bytes, fileByteCount: bytes.count, checksum: checksum)
+        footer = try EntryFooter(bytes, fileByteCount: bytes.count, checksum: Self.checksum(bytes))
         attributes = try Self.attributes(footer, bytes)
         self.bytes = bytes
+        seal = nil
+    }
+
+    /// The CRC-32 that all bytes of a file should have at their end.
+    static func checksum(_ bytes: [UInt8]) -> UInt32 {
+        bytes.withUnsafeBytes {
+            Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(EntryFooter.sealByteCount)))
+        }
     }
 
     /// Takes the last bytes of a file, and the checksum that was calculated elsewhere; `nil`: the file's is not
     /// checked.
     package init(tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
+        try self.init(tail: tail, fileByteCount: fileByteCount, checksum: checksum, seal: nil)
+    }
+
+    /// As above.
+    ///
+    /// - Parameter seal: that of the file, if these are bytes that were decrypted.
+    init(tail: [UInt8], fileByteCount: Int, checksum: UInt32?, seal: Seal?) throws(EntryFault) {
+        self.seal = seal
         footer = try EntryFooter(tail, fileByteCount: fileByteCount, checksum: checksum)
         guard footer.keyByteCount + footer.attributesByteCount + EntryFooter.byteCount <= tail.count else {
             throw .damaged("the lengths do not add up")
@@ -85,6 +111,14 @@ package struct EntryFile {
             throw .damaged(error.reason)
         }
     }
+
+    /// All bytes of the file, before it was encrypted.
+    ///
+    /// - Precondition: this was made from all of them.
+    var plainBytes: [UInt8] { bytes }
+
+    /// How many bytes come after the zlib stream.
+    var headByteCount: Int { footer.fileByteCount - footer.zlibByteCount }
 
     /// The archive's zlib stream.
     ///
@@ -139,7 +173,7 @@ package struct EntryFile {
             key: key,
             attributes: attributes,
             archiveByteCount: footer.archiveByteCount,
-            storedByteCount: footer.fileByteCount,
+            storedByteCount: storedByteCount,
             identity: EntryIdentity(attributes) ?? identity
         )
     }
@@ -246,7 +280,7 @@ package struct EntryFile {
     /// Writes the last eight bytes of a file.
     ///
     /// - Parameter checksum: the CRC-32 of the bytes that come before `file`.
-    private static func seal(_ file: UnsafeMutableRawBufferPointer, continuing checksum: UInt32 = 0) {
+    static func seal(_ file: UnsafeMutableRawBufferPointer, continuing checksum: UInt32 = 0) {
         let seal = file.count - EntryFooter.sealByteCount
         EntryFooter.writeSeal(
             Zlib.crc32(UnsafeRawBufferPointer(rebasing: file[..<seal]), continuing: checksum),

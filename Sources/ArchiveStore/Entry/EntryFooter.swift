@@ -20,6 +20,8 @@ struct EntryFooter {
     static let version = 2
     /// The one that has no attributes.
     private static let plainVersion = 1
+    /// That of encrypted entries, which have another footer in front of these ten bytes: see ``SealedEntry``.
+    static let sealedVersion = 3
     /// The bytes that the checksum does not cover: itself and the magic.
     static let sealByteCount = 8
     private static let magic: UInt32 = 0x5443_4145
@@ -46,15 +48,12 @@ struct EntryFooter {
     ///
     /// - Parameter checksum: The CRC-32 of the bytes before the seal; `nil` to take the fields on trust.
     init(_ tail: [UInt8], fileByteCount: Int, checksum: UInt32?) throws(EntryFault) {
+        let version = try Self.version(endOf: tail, checksum: checksum)
+        if version == Self.sealedVersion { throw .locked("it is encrypted, and no key was given") }
+        guard version <= Self.version else { throw .unsupportedVersion(version) }
         guard tail.count >= Self.byteCount else { throw .damaged("the file is shorter than a footer") }
         let fields = ByteReader(tail.suffix(Self.byteCount))
-        guard fields.number(at: 44) == Self.magic else { throw .damaged("the magic bytes are missing") }
         self.checksum = fields.number(at: 40)
-        guard checksum == nil || checksum == self.checksum else {
-            throw .damaged("the checksum does not match")
-        }
-        let version = Int(fields.number(at: 38, as: UInt16.self))
-        guard version <= Self.version else { throw .unsupportedVersion(version) }
         attributesByteCount = Int(fields.number(at: 36, as: UInt16.self))
         guard version == (attributesByteCount == 0 ? Self.plainVersion : Self.version),
             attributesByteCount <= EntryAttributes.largestByteCount
@@ -79,6 +78,21 @@ struct EntryFooter {
         self.zlibByteCount = zlibByteCount
         self.archiveByteCount = archiveByteCount
     }
+
+    /// The version of the file with these last bytes, by the ten that keep their place and meaning.
+    ///
+    /// - Parameter checksum: as above.
+    static func version(endOf tail: [UInt8], checksum: UInt32?) throws(EntryFault) -> Int {
+        guard tail.count >= endByteCount else { throw .damaged("the file is shorter than a footer") }
+        let fields = ByteReader(tail.suffix(endByteCount))
+        guard fields.number(at: 6) == magic else { throw .damaged("the magic bytes are missing") }
+        guard checksum == nil || checksum == fields.number(at: 2) else {
+            throw .damaged("the checksum does not match")
+        }
+        return Int(fields.number(at: 0, as: UInt16.self))
+    }
+
+    static let endByteCount = 10
 
     /// Writes a footer, but for the seal, to `output`; ``writeSeal(_:to:)`` completes it.
     static func write(

@@ -5,8 +5,8 @@
 ///                 │  └ 30 digits                    └ slot
 ///                 └ shard
 ///
-/// The digits are the SipHash-2-4-128 of the key's bytes. Keys that share a name have slots 0, 1, 2 and so
-/// on, without gaps.
+/// The digits are the SipHash-2-4-128 of the key's bytes, in an encrypted store with a secret key: see ``NameKeys``. Keys
+/// that share a name have slots 0, 1, 2 and so on, without gaps.
 struct EntryName: Hashable {
     static let shardCount = 256
     /// The length of ``write(to:)``.
@@ -22,15 +22,22 @@ struct EntryName: Hashable {
         self.low = low
     }
 
-    /// The name that a key has by default.
+    /// The name that a key has in a store that is not encrypted.
     init(_ key: StoreKey) {
         self.init(hashing: key.bytes)
     }
 
     /// The name for the UTF-8 bytes of a key, or of a tag.
-    init(hashing bytes: [UInt8]) {
-        let hash = SipHash128(bytes)
-        self.init(high: hash.high, low: hash.low)
+    init(hashing bytes: [UInt8]) { self.init(SipHash128(bytes)) }
+
+    init(_ hash: SipHash128) { self.init(high: hash.high, low: hash.low) }
+
+    /// The name with these digits; `nil` if they are not the ``digits`` of one.
+    init?(digits: String) {
+        guard let shard = Self.shard(String(digits.prefix(2))),
+            let (name, _) = Self.parse(digits.dropFirst(2) + ".0", shard: shard)
+        else { return nil }
+        self = name
     }
 
     /// A name that ``write(to:)`` wrote.
@@ -68,6 +75,9 @@ struct EntryName: Hashable {
 
     /// The digest of the keys with this name, by which other stores' changes are reported.
     var digest: KeyDigest { KeyDigest(high: high, low: low) }
+
+    /// All 32 digits, as lists are named.
+    var digits: String { Self.shardName(shard) + fileName(slot: 0).dropLast(2) }
 
     func fileName(slot: Int) -> String {
         String(unsafeUninitializedCapacity: 31 + 20) { buffer in

@@ -35,9 +35,17 @@ extension FileStore {
     ) throws(StoreError) -> Bool {
         let shard = directory.shards[index]
         guard let folder = try shard.refreshedDirectory() else { return true }
+        var asksForKeys = true
         for (name, slot) in try names(in: folder, of: shard, index) {
-            let chain = chain(name, in: folder, of: shard, directory.journal)
-            switch Result(catching: { () throws(StoreError) in try information(slot, of: chain, shard) }) {
+            let chain = chain(name, in: folder, of: shard, directory)
+            var found = Result { () throws(StoreError) in try information(slot, of: chain, shard) }
+            if asksForKeys, case .failure(let error) = found, error.code == .locked {
+                asksForKeys = false
+                if try takeKeys() {
+                    found = Result { () throws(StoreError) in try information(slot, of: chain, shard) }
+                }
+            }
+            switch found {
             case .success(nil): continue
             case .success(let information?): guard body(.success(information)) else { return false }
             case .failure(let error): guard body(.failure(error)) else { return false }
@@ -83,7 +91,7 @@ extension FileStore {
             guard let folder = try shard.refreshedDirectory() else { continue }
             // The last slots first, so that none is moved before its turn.
             for (name, slot) in try names(in: folder, of: shard, index).sorted(by: { $0.slot > $1.slot }) {
-                let chain = chain(name, in: folder, of: shard, directory.journal)
+                let chain = chain(name, in: folder, of: shard, directory)
                 guard try isDamaged(slot, of: chain) else { continue }
                 count += try shard.withLock(on: folder) { () throws(StoreError) in
                     guard try isDamaged(slot, of: chain) else { return 0 }

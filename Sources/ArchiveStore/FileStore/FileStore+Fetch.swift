@@ -5,7 +5,7 @@ extension FileStore {
     /// that the directory was the right one.
     package func fetch(forKey key: String) throws(StoreError) -> StoredArchive? {
         let key = try StoreKey(key)
-        return try withChain(of: naming(key)) { chain, shard throws(StoreError) -> StoredArchive? in
+        return try withChain(of: key) { chain, shard throws(StoreError) -> StoredArchive? in
             guard let (entry, status) = try find(key, .archive, in: chain, of: shard) else { return nil }
             let information = information(entry, status, of: key)
             do throws(EntryFault) {
@@ -29,7 +29,7 @@ extension FileStore {
     ) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
         // Inflated when the entry is found for good: pieces given to `body` cannot be taken back.
-        let found = try withChain(of: naming(key)) { chain, shard throws(StoreError) in
+        let found = try withChain(of: key) { chain, shard throws(StoreError) in
             try look(for: key, in: chain, of: shard).map { (entry: $0.1, status: $0.2, path: chain.path($0.slot)) }
         }
         guard let found else { return nil }
@@ -64,7 +64,7 @@ extension FileStore {
     /// Implementation: as ``fetch(forKey:)``; a large file is read a piece at a time.
     package func information(forKey key: String) throws(StoreError) -> EntryInformation? {
         let key = try StoreKey(key)
-        return try withChain(of: naming(key)) { chain, shard throws(StoreError) -> EntryInformation? in
+        return try withChain(of: key) { chain, shard throws(StoreError) -> EntryInformation? in
             guard let (entry, status) = try find(key, .information, in: chain, of: shard) else { return nil }
             return information(entry, status, of: key)
         }
@@ -95,11 +95,9 @@ extension FileStore {
     }
 
     func identity(_ entry: EntryFile, _ status: FileStatus) -> EntryIdentity {
-        EntryIdentity(entry.attributes)
-            ?? EntryIdentity(
-                volume: status.identity.device,
-                file: status.identity.number,
-                checksum: entry.footer.checksum
-            )
+        if let identity = EntryIdentity(entry.attributes) { return identity }
+        // An encrypted entry may be written again with another key.
+        let file = entry.seal?.save ?? status.identity.number
+        return EntryIdentity(volume: status.identity.device, file: file, checksum: entry.footer.checksum)
     }
 }

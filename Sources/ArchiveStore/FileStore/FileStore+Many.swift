@@ -29,9 +29,10 @@ extension FileStore {
 
     private func draft(of new: NewArchive) throws(StoreError) -> EntryDraft {
         let (key, content) = try content(new)
-        try settings.checkEntry(byteCount: content.count)
+        let byteCount = storedByteCount(of: content)
+        try settings.checkEntry(byteCount: byteCount)
         let directory = try current()
-        try makeFreeSpace(for: content.count, in: directory)
+        try makeFreeSpace(for: byteCount, in: directory)
         return try draft(of: content, key, in: directory)
     }
 
@@ -53,7 +54,9 @@ extension FileStore {
         } catch {
             // A save of one has more ways out.
             let isFull = error.isOutOfSpace && settings.isLimited
-            guard isFull || error.isMissingFile || error.isOutOfDescriptors else { throw error }
+            guard isFull || error.isMissingFile || error.isOutOfDescriptors || error.code == .locked else {
+                throw error
+            }
             let saved = try save(new.archive, forKey: new.key, attributes: new.attributes, if: nil)
             return Change(outcome: saved, folder: nil)
         }
@@ -68,7 +71,7 @@ extension FileStore {
                 let key = try StoreKey(text)
                 guard let directory = try currentIfPresent() else { return Change(outcome: false, folder: nil) }
                 var changed: Int?
-                let isRemoved = try withChain(of: naming(key)) { chain, shard throws(StoreError) in
+                let isRemoved = try withChain(of: key) { chain, shard throws(StoreError) in
                     let folder = chain.reader.directory
                     // Also if nothing is there: if waiting for a removal failed, a repeated removal waits for it.
                     changed = folders.insert(folder, of: shard, in: directory)

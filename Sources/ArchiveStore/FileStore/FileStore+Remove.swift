@@ -5,7 +5,7 @@ extension FileStore {
     @discardableResult
     package func remove(forKey key: String) throws(StoreError) -> Bool {
         let key = try StoreKey(key)
-        return try withChain(of: naming(key)) { chain, shard throws(StoreError) in
+        return try withChain(of: key) { chain, shard throws(StoreError) in
             try shard.withLock(on: chain.reader.directory) { () throws(StoreError) in
                 try remove(key, from: chain) ? true : nil
             }
@@ -30,7 +30,7 @@ extension FileStore {
     @discardableResult
     package func remove(_ entry: EntryInformation) throws(StoreError) -> Bool {
         let key = try StoreKey(entry.key)
-        return try withChain(of: naming(key)) { chain, shard throws(StoreError) in
+        return try withChain(of: key) { chain, shard throws(StoreError) in
             try remove(entry, of: key, from: chain, in: shard) ? true : nil
         } ?? false
     }
@@ -66,7 +66,7 @@ extension FileStore {
             }
             for (name, slot) in lastSlots {
                 try shard.withLock(on: folder, waits: false) { () throws(StoreError) in
-                    try chain(name, in: folder, of: shard, directory.journal).removeAll(lastSeen: slot)
+                    try chain(name, in: folder, of: shard, directory).removeAll(lastSeen: slot)
                 }
             }
             try shard.wait(for: folder)

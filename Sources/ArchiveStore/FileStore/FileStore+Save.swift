@@ -36,7 +36,7 @@ extension FileStore {
         guard !deadline.isNaN else {
             throw StoreError(.invalidArgument, action: "moving a deadline", reason: "a date is not a number")
         }
-        let moved = try withChain(of: naming(key)) { chain, shard throws(StoreError) -> [UInt8]? in
+        let moved = try withChain(of: key) { chain, shard throws(StoreError) -> [UInt8]? in
             guard let (file, status) = try find(key, .archive, in: chain, of: shard),
                 identity(file, status) == entry.identity
             else { return nil }
@@ -52,9 +52,9 @@ extension FileStore {
         of key: StoreKey,
         if condition: ((EntryInformation?) -> Bool)?
     ) throws(StoreError) -> EntryInformation? {
-        try settings.checkEntry(byteCount: content.count)
+        try settings.checkEntry(byteCount: storedByteCount(of: content))
         return try withDirectory { directory throws(StoreError) in
-            try makeFreeSpace(for: content.count, in: directory)
+            try makeFreeSpace(for: storedByteCount(of: content), in: directory)
             do throws(StoreError) {
                 return try save(content, of: key, in: directory, if: condition)
             } catch {
@@ -65,6 +65,11 @@ extension FileStore {
                 return try save(content, of: key, in: directory, if: condition)
             }
         }
+    }
+
+    /// The length of the file that content is to be in.
+    func storedByteCount(of content: FileContent) -> Int {
+        content.count + (settings.keys == nil ? 0 : SealedEntry.overhead)
     }
 
     /// How many bytes are evicted when the volume turns out to be full, besides twice the new file's length.
@@ -85,7 +90,9 @@ extension FileStore {
     /// An entry's file that has not got its name yet.
     struct EntryDraft {
         let key: StoreKey
-        let content: FileContent
+        let name: EntryName
+        /// The end of the file, decrypted.
+        let entry: EntryFile
         let directory: StoreDirectory
         let shard: Shard
         /// That of the shard.
@@ -100,15 +107,23 @@ extension FileStore {
         _ key: StoreKey,
         in directory: StoreDirectory
     ) throws(StoreError) -> EntryDraft {
-        let shard = directory.shards[naming(key).shard]
+        let name = directory.names.name(of: key)
+        let shard = directory.shards[name.shard]
         // A shard that is not found by its path, now or ever, means that the store is elsewhere by now.
         guard let folder = try shard.directory(create: true), try shard.isNamed(folder) else {
             throw StoreError(SystemError(number: ENOENT), path: shard.path, action: "saving an archive")
         }
         let session = try directory.session()
+        var (content, entry) = (content, Self.entry(content, seal: nil))
+        if let sealing = directory.sealing {
+            let (bytes, seal) = sealing.seal(content.joined, headByteCount: entry.headByteCount, name, save: nil)
+            entry = Self.entry(content, seal: seal)
+            content = FileContent(bytes)
+        }
         return EntryDraft(
             key: key,
-            content: content,
+            name: name,
+            entry: entry,
             directory: directory,
             shard: shard,
             folder: folder,
@@ -131,16 +146,15 @@ extension FileStore {
         if condition: ((EntryInformation?) -> Bool)?,
         waits: Bool
     ) throws(StoreError) -> EntryInformation? {
-        let (directory, name) = (draft.directory, naming(draft.key))
-        let chain = chain(name, in: draft.folder, of: draft.shard, directory.journal)
-        let entry = Self.entry(draft.content)
+        let (directory, name, entry) = (draft.directory, draft.name, draft.entry)
+        let chain = chain(name, in: draft.folder, of: draft.shard, directory)
         do throws(StoreError) {
-            var size = NameSize(byteCount: draft.content.count, count: 1)
+            var size = NameSize(byteCount: entry.storedByteCount, count: 1)
             for _ in 0..<Self.mostAttempts {
                 // Before the shard is locked, for the locks of other shards may be needed.
                 try makeRoom(for: size, of: name, in: directory, now: entry.footer.storedAt)
                 let placing = try draft.shard.withLock(on: draft.folder, waits: waits) { () throws(StoreError) in
-                    try rename(draft, entry, in: chain, if: condition, size: &size)
+                    try rename(draft, in: chain, if: condition, size: &size)
                 }
                 switch placing {
                 case .placed:
@@ -174,19 +188,21 @@ extension FileStore {
     /// - Parameter size: becomes the size that the name has with the entry, if a journal is kept.
     private func rename(
         _ draft: EntryDraft,
-        _ entry: EntryFile,
         in chain: SlotChain,
         if condition: ((EntryInformation?) -> Bool)?,
         size: inout NameSize
     ) throws(StoreError) -> Placing {
-        let (name, journal) = (chain.name, chain.journal)
+        let (name, journal, entry) = (chain.name, chain.journal, draft.entry)
+        guard try draft.directory.hasItsNames() else {
+            throw StoreError(SystemError(number: ENOENT), path: chain.path(0), action: "saving an archive")
+        }
         let place = try chain.place(saving: draft.key)
         let former = place.former.map { information($0.entry, $0.status, of: draft.key) }
         if let condition, !condition(former) { return .refused }
         let isKept = try journal.isKept()
         let formerSize = isKept ? try chain.size() : .zero
         if isKept {
-            size = try chain.size(formerSize, putting: draft.content.count, at: place.slot)
+            size = try chain.size(formerSize, putting: entry.storedByteCount, at: place.slot)
             guard try journal.announce(name, size) == .recorded else { return .lacksRoom }
         }
         do throws(StoreError) {
@@ -207,9 +223,9 @@ extension FileStore {
         return .placed
     }
 
-    private static func entry(_ content: FileContent) -> EntryFile {
+    private static func entry(_ content: FileContent, seal: EntryFile.Seal?) -> EntryFile {
         do {
-            return try EntryFile(tail: content.tail, fileByteCount: content.count, checksum: nil)
+            return try EntryFile(tail: content.tail, fileByteCount: content.count, checksum: nil, seal: seal)
         } catch {
             preconditionFailure("what was just made is an entry")
         }

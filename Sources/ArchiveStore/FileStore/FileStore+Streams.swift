@@ -31,7 +31,7 @@ extension FileStore {
     /// Fetches an archive as it is kept: ``fetch(forKey:)``, checks included, but not inflated.
     package func fetchStream(forKey key: String) throws(StoreError) -> StoredStream? {
         let key = try StoreKey(key)
-        return try withChain(of: naming(key)) { chain, shard throws(StoreError) -> StoredStream? in
+        return try withChain(of: key) { chain, shard throws(StoreError) -> StoredStream? in
             guard let (entry, status) = try find(key, .archive, in: chain, of: shard) else { return nil }
             chain.journal.markUse(of: chain.name)
             return StoredStream(stream: entry.stream, information: information(entry, status, of: key))

@@ -9,6 +9,7 @@ import Synchronization
 ///                 <2 hex>/<30 hex>.<slot>                   entries, see `EntryName` and `EntryFile`
 ///                 journal                                   the size of each name, see `Journal`
 ///                 .wheel/, .tags/                           names by deadline and by tag, see `EntryLists`
+///                 names                                     only of an encrypted store, see `NamesFile`
 ///
 /// Files are `0600`, directories `0700`, and no symbolic link is followed in `directory`. A killed
 /// process loses nothing. With ``StoreSettings/Durability/process``, a power failure may lose the latest saves,
@@ -21,7 +22,7 @@ package final class FileStore: ArchiveStore {
     /// The absolute path of the store's directory.
     package let path: String
 
-    let naming: @Sendable (StoreKey) -> EntryName
+    let naming: (@Sendable (StoreKey) -> EntryName)?
     private let opened: Reopenable<StoreDirectory>
     private static let openedRank = LockRank("file store: the open directory", number: 200)
     /// The user to ask and tell.
@@ -39,39 +40,40 @@ package final class FileStore: ArchiveStore {
     ///   - create: Whether the directory, and those above it, are made if missing. An empty directory counts as
     ///     missing.
     /// - Throws: `.invalidDirectory` if it is not a store's, `.unsupportedVersion` if a later version made
-    ///   it, `.io` with `ENOENT` if it is missing and `create` is false. Nothing was touched then.
+    ///   it, `.locked` if it is encrypted with other keys than those of `settings`, or encrypted without keys there, or the
+    ///   other way round, `.io` with `ENOENT` if it is missing and `create` is false. Nothing was touched then.
     package convenience init(
         directory: String,
         create: Bool,
         settings: StoreSettings = StoreSettings()
     ) throws(StoreError) {
-        try self.init(directory: directory, create: create, settings: settings, naming: { EntryName($0) })
+        try self.init(directory: directory, create: create, settings: settings, naming: nil)
     }
 
     /// - Parameters:
     ///   - layer: The layer that every system call goes through; tests have some calls fail.
-    ///   - naming: The name that a key's entry gets; tests give many keys one name.
+    ///   - naming: The name that a key's entry gets, if not the usual one; tests give many keys one name.
     init(
         directory: String,
         create: Bool,
         settings: StoreSettings = StoreSettings(),
         layer: FileLayer = FileLayer(),
-        naming: @escaping @Sendable (StoreKey) -> EntryName
+        naming: (@Sendable (StoreKey) -> EntryName)?
     ) throws(StoreError) {
         let path = try StoreFolder.absolutePath(directory)
-        if settings.keys != nil { throw .locked(path, "a cache with a file for each entry cannot be encrypted") }
         self.path = path
         self.settings = settings
         self.naming = naming
         opened = try Reopenable(
             create: create,
             pool: layer.pool,
-            descriptorCount: Self.descriptorCount,
+            // One more for the file of the names.
+            descriptorCount: Self.descriptorCount + (settings.keys == nil ? 0 : 1),
             rank: Self.openedRank,
             finish: Self.finish,
             willSuspend: Self.finish
         ) { create throws(StoreError) in
-            try StoreDirectory(path: path, create: create, settings: settings, layer: layer)
+            try StoreDirectory(path: path, create: create, settings: settings, layer: layer, naming: naming)
         }
     }
 
@@ -89,12 +91,6 @@ package final class FileStore: ArchiveStore {
     @Sendable private static func finish(_ directory: StoreDirectory) {
         directory.journal.flushUses()
         directory.journal.flushPending()
-    }
-
-    /// Nothing: no file has dead bytes.
-    package func compact() throws(StoreError) -> Int {
-        _ = try currentIfPresent()
-        return 0
     }
 
     /// As the journal has it, which a store without limits does not keep.
@@ -122,11 +118,18 @@ package final class FileStore: ArchiveStore {
         return try opened.reopenIfPresent(directory, onLoss: tellOfLoss) ? try current() : nil
     }
 
-    /// Runs `body` with the slots of `name` and their shard; `nil` if it returns `nil`, or there is no such shard.
+    /// Runs `body` with the slots of a key's name and their shard; `nil` if it returns `nil`, or there is no such shard.
     ///
     /// Before `nil` is believed, the shard is checked to be still the one that is found by the store's path.
     func withChain<Result>(
-        of name: EntryName,
+        of key: StoreKey,
+        _ body: (SlotChain, Shard) throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result? {
+        try askingForKeys { () throws(StoreError) in try withPresentChain(of: key, body) }
+    }
+
+    private func withPresentChain<Result>(
+        of key: StoreKey,
         _ body: (SlotChain, Shard) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         var attempts = 0
@@ -134,37 +137,65 @@ package final class FileStore: ArchiveStore {
             guard let directory = try currentIfPresent() else { return nil }
             // Closing the store waits until the last reference is released.
             defer { withExtendedLifetime(directory) {} }
+            let name = directory.names.name(of: key)
             let shard = directory.shards[name.shard]
             let folder = try shard.directory(create: false)
-            if let folder, let result = try body(chain(name, in: folder, of: shard, directory.journal), shard) {
+            if let folder, let result = try body(chain(name, in: folder, of: shard, directory), shard) {
                 return result
             }
 
-            let isCurrent = if let folder { try shard.isNamed(folder) } else { try directory.isCurrent() }
+            let isCurrent =
+                if let folder, try !shard.isNamed(folder) { false } else {
+                    try folder == nil ? directory.isCurrent() : directory.hasItsNames()
+                }
             attempts += 1
             if isCurrent || attempts > 2 { return nil }
             if try !opened.reopenIfPresent(directory, onLoss: tellOfLoss) { return nil }
         }
     }
 
+    /// Runs `body`, and once more if an entry has a key that the store's user turns out to have by now: another process may
+    /// have begun to use another one.
+    func askingForKeys<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            guard error.code == .locked, try takeKeys() else { throw error }
+        }
+        return try body()
+    }
+
+    /// Asks for the keys again; returns whether there is a new one.
+    func takeKeys() throws(StoreError) -> Bool {
+        guard let keys = settings.keys, let sealing = opened.handle?.sealing else { return false }
+        return sealing.take(try keys.keys(for: path))
+    }
+
     /// Runs `body` with the directory at the store's path, and again with one made again if `body` finds it gone.
     func withDirectory<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        try opened.withHandle(mostAttempts: 3, onLoss: tellOfLoss, isGone: \.isMissingFile, body)
+        try askingForKeys { () throws(StoreError) in
+            try opened.withHandle(mostAttempts: 3, onLoss: tellOfLoss, isGone: \.isMissingFile, body)
+        }
     }
 
     func chain(
         _ name: EntryName,
         in folder: Directory,
         of shard: Shard,
-        _ journal: Journal
+        _ directory: StoreDirectory
     ) -> SlotChain {
-        let reader = SlotReader(directory: folder, path: shard.path, limit: settings.archiveByteLimit)
+        let reader = SlotReader(
+            directory: folder,
+            path: shard.path,
+            limit: settings.archiveByteLimit,
+            sealing: directory.sealing
+        )
         return SlotChain(
             reader: reader,
             quarantine: shard.quarantine,
             name: name,
-            naming: naming,
-            journal: journal
+            names: directory.names,
+            journal: directory.journal
         )
     }
 }

@@ -7,8 +7,8 @@ struct SlotChain {
     let reader: SlotReader
     let quarantine: Quarantine
     let name: EntryName
-    /// The name that a key should have.
-    let naming: @Sendable (StoreKey) -> EntryName
+    /// The names that keys should have.
+    let names: EntryNames
     /// Is told of every change.
     let journal: Journal
 
@@ -23,7 +23,7 @@ struct SlotChain {
     }
 
     func content(_ slot: Int, _ extent: SlotContent.Extent) throws(StoreError) -> SlotContent {
-        try reader.content(name.fileName(slot: slot), extent)
+        try reader.content(name, slot: slot, extent)
     }
 
     /// Looks for `key`, slot by slot.
@@ -190,7 +190,7 @@ struct SlotChain {
     /// Whether the entry's key has this name: else its file was given the name of another entry.
     func belongsHere(_ entry: EntryFile) -> Bool {
         do {
-            return naming(try entry.key()) == name
+            return names.name(of: try entry.key()) == name
         } catch {
             return false
         }

@@ -6,6 +6,10 @@ struct StoreContents {
     private(set) var isOwn = true
     /// Whether there may be entries.
     private(set) var hasEntries = false
+    /// Whether there is the file of an encrypted file store's names.
+    private(set) var hasNames = false
+    /// Whether an entry of a file store is encrypted, the first one that is found; `nil` if there is none, or no telling.
+    private(set) var isSealed: Bool?
     /// Whether there is a marker: another process has made it just now.
     private(set) var isMarked = false
 
@@ -64,11 +68,16 @@ struct StoreContents {
         if let shard = EntryName.shard(name) {
             isOwn = status.isDirectory
             guard isOwn else { return }
-            try root.directory(name).forEachName { file in
+            let folder = try root.directory(name)
+            try folder.forEachName { file in
                 isOwn = EntryName.parse(file, shard: shard) != nil
                 hasEntries = hasEntries || isOwn
+                if isOwn, isSealed == nil { isSealed = Self.isSealed(file, in: folder) }
                 return isOwn
             }
+        } else if name == NamesFile.fileName {
+            isOwn = NamesFile.begins(try root.regularFile(name, 4) ?? [])
+            hasNames = isOwn
         } else if [EntryLists.wheelName, EntryLists.tagsName].contains(name) {
             isOwn = status.isDirectory
         } else if name == JournalFile.name {
@@ -76,6 +85,19 @@ struct StoreContents {
             isOwn = start.map { $0.allSatisfy { $0 == 0 } || JournalRecord($0[...]) != nil } ?? false
         } else {
             isOwn = false
+        }
+    }
+
+    private static func isSealed(_ name: String, in folder: Directory) -> Bool? {
+        do {
+            let file = try folder.file(name)
+            let status = try file.status()
+            let start = max(0, status.byteCount - EntryFooter.endByteCount)
+            guard status.isRegular else { return nil }
+            let end = try file.read(EntryFooter.endByteCount, at: start)
+            return try EntryFooter.version(endOf: end, checksum: nil) == EntryFooter.sealedVersion
+        } catch {
+            return nil
         }
     }
 

@@ -8,6 +8,8 @@ final class StoreFolder: Sendable {
     let path: String
     let root: Directory
     private let kind: StoreKind
+    /// Whether its marker says that it is encrypted.
+    private let isSealed: Bool
     private let isDurable: Bool
     private let openSession = Mutex<DraftSession?>(nil)
 
@@ -17,23 +19,26 @@ final class StoreFolder: Sendable {
     /// that may have entries it counts as missing.
     ///
     /// - Parameters:
+    ///   - isSealed: Whether it is one whose marker says that it is encrypted.
     ///   - prepare: Called with the path when the directory is recognized; see ``StoreSettings/prepare``.
-    ///   - check: Refuses a directory that has entries but no marker, before a marker is made.
+    ///   - check: Refuses a directory that has no marker, before a marker is made.
     /// - Throws: `.invalidDirectory` if it is not a store's of this kind, and not empty either; `.unsupportedVersion` if
-    ///   it is one of a later version; `.io`, with `ENOENT` if it is missing and `create` is false. Nothing in it was
-    ///   touched then.
+    ///   it is one of a later version; `.locked` if its marker says the opposite of `isSealed`; `.io`, with `ENOENT` if it
+    ///   is missing and `create` is false. Nothing in it was touched then.
     init(
         path: String,
         kind: StoreKind,
         create: Bool,
         isDurable: Bool,
+        isSealed: Bool = false,
         layer: FileLayer,
         prepare: (@Sendable (String) throws(StoreError) -> Void)? = nil,
-        check: (Directory) throws(StoreError) -> Void = { _ in }
+        check: (Directory, StoreContents) throws(StoreError) -> Void = { _, _ in }
     ) throws(StoreError) {
         self.path = path
         self.kind = kind
         self.isDurable = isDurable
+        self.isSealed = isSealed
         root = try attempt("opening the store's directory", directory: path) { () throws(SystemError) in
             do throws(SystemError) {
                 return try Directory(path: path, layer: layer)
@@ -82,7 +87,10 @@ final class StoreFolder: Sendable {
 
     // MARK: - The marker
 
-    private func recognize(create: Bool, _ check: (Directory) throws(StoreError) -> Void) throws(StoreError) {
+    private func recognize(
+        create: Bool,
+        _ check: (Directory, StoreContents) throws(StoreError) -> Void
+    ) throws(StoreError) {
         if try isRecognizedByMarker(create: create) { return }
         let contents = try contents()
         if contents.isMarked, try isRecognizedByMarker(create: create) { return }
@@ -90,24 +98,25 @@ final class StoreFolder: Sendable {
         if !create {
             // A store that is being made, or whose files were removed, has no entries: it counts as missing.
             guard contents.hasEntries else {
-                throw StoreError(SystemError(number: ENOENT), path: path, action: "opening the store's directory")
+                throw missing
             }
-            return
+            return try check(root, contents)
         }
         // Only one process at a time makes a directory a store's. Of two with different kinds, both would find it empty, and
         // the second one's marker would replace the first one's.
-        try attempt("locking the store's directory", path, root.lock())
-        defer { bestEffort("the lock ends when the directory is closed") { try root.unlock() } }
-        if try markedVersion() != nil { return }
-        guard try self.contents().isOwn else { throw unmarked }
-        try check(root)
-        try mark()
+        try withLock { () throws(StoreError) in
+            if try markedVersion() != nil { return }
+            let contents = try self.contents()
+            guard contents.isOwn else { throw unmarked }
+            try check(root, contents)
+            try mark()
+        }
     }
 
     private func isRecognizedByMarker(create: Bool) throws(StoreError) -> Bool {
         guard let version = try markedVersion() else { return false }
         // A store opened without `create` leaves the new marker to other stores.
-        if create, version < kind.version { try mark() }
+        if create, version < kind.version(isSealed: isSealed) { try mark() }
         return true
     }
 
@@ -123,6 +132,11 @@ final class StoreFolder: Sendable {
         }
     }
 
+    /// A store without entries that is not to be made counts as missing.
+    var missing: StoreError {
+        StoreError(SystemError(number: ENOENT), path: path, action: "opening the store's directory")
+    }
+
     private var unmarked: StoreError {
         let reason =
             "it has no file “\(StoreMarker.fileName)”, so it is not a store's; if it was one, \(StoreMarker.remedy)"
@@ -130,18 +144,37 @@ final class StoreFolder: Sendable {
     }
 
     private func mark() throws(StoreError) {
+        // Without its name, the files tell.
+        try replace(
+            StoreMarker.fileName,
+            with: StoreMarker.bytes(kind, isSealed: isSealed),
+            isDurable: isDurable
+        )
+    }
+
+    /// Replaces a small file of the directory in one step, with bytes that are on the device before the name is.
+    ///
+    /// - Parameter isDurable: whether to wait until the name is there, too.
+    func replace(_ name: String, with bytes: [UInt8], isDurable: Bool) throws(StoreError) {
         let session = try session()
-        // Waited for, since a name without its bytes would be a damaged marker. Without its name, the files tell.
-        let draft = try session.write(StoreMarker.bytes(kind), synchronized: true).name
+        // A name without its bytes would be a damaged file.
+        let draft = try session.write(bytes, synchronized: true).name
         do throws(StoreError) {
-            try attempt("marking a directory as a store's", markerPath) { () throws(SystemError) in
-                try session.directory.rename(draft, to: StoreMarker.fileName, in: root)
+            try attempt("writing a store's file", path + "/" + name) { () throws(SystemError) in
+                try session.directory.rename(draft, to: name, in: root)
                 if isDurable { try root.synchronize() }
             }
         } catch {
             session.discard(draft)
             throw error
         }
+    }
+
+    /// Runs `body` while no other process makes the directory a store's, or replaces its ``NamesFile``.
+    func withLock<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try attempt("locking the store's directory", path, root.lock())
+        defer { bestEffort("the lock ends when the directory is closed") { try root.unlock() } }
+        return try body()
     }
 
     private var markerPath: String { path + "/" + StoreMarker.fileName }
@@ -169,9 +202,12 @@ final class StoreFolder: Sendable {
                     + " entries and import them into another"
             )
         }
-        guard marked.version <= kind.version else {
-            let reason = "the store has format version \(marked.version), this is \(kind.version)"
+        guard marked.version <= kind.largestVersion else {
+            let reason = "the store has format version \(marked.version), this is \(kind.largestVersion)"
             throw StoreError(.unsupportedVersion, path: markerPath, action: "opening a store", reason: reason)
+        }
+        if let isMarkedSealed = kind.isSealed(version: marked.version), isMarkedSealed != isSealed {
+            throw isSealed ? .notEncrypted(path) : .keyMissing(path)
         }
         return marked.version
     }

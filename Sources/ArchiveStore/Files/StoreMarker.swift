@@ -1,6 +1,7 @@
 /// The file `format` of a store's directory: one line that gives the kind of store and the version of its format.
 ///
 ///     typed-cache file store, format 2
+///     typed-cache file store, format 3
 ///     typed-cache packed store, format 1
 ///
 /// Without it a directory is a store's only if it holds nothing but a store's files, see ``StoreContents``; the next process
@@ -8,7 +9,7 @@
 ///
 /// Version 2 of a file store is version 1 with a journal and lists beside the entries, which a program that knows
 /// version 1 only would not maintain. A directory of version 1 is one of version 2 without them: it is taken over by
-/// writing the marker again.
+/// writing the marker again. Version 3 is version 2 with encrypted entries; it never becomes one of the others, nor they it.
 enum StoreMarker {
     static let fileName = "format"
 
@@ -18,7 +19,9 @@ enum StoreMarker {
     /// The way out where the marker of a store is damaged or gone, for messages.
     static let remedy = "restore the line as docs/format.md shows it, or remove the directory to start empty"
 
-    static func bytes(_ kind: StoreKind) -> [UInt8] { kind.prefix + Array("\(kind.version)\n".utf8) }
+    static func bytes(_ kind: StoreKind, isSealed: Bool = false) -> [UInt8] {
+        kind.prefix + Array("\(kind.version(isSealed: isSealed))\n".utf8)
+    }
 
     /// The kind and version in `bytes`; `nil` if they are not a marker.
     static func parse(_ bytes: [UInt8]) -> (kind: StoreKind, version: Int)? {
@@ -40,12 +43,21 @@ package enum StoreKind: String, CaseIterable, Sendable {
     case packed
 
     /// The latest version of its format, which is the one that is written.
-    var version: Int {
+    ///
+    /// - Parameter isSealed: whether the marker is to say that the store is encrypted. A packed store's segments say it.
+    func version(isSealed: Bool) -> Int {
         switch self {
-        case .file: 2
+        case .file: isSealed ? Self.sealedFileVersion : 2
         case .packed: 1
         }
     }
+
+    /// Whether a store with a version is encrypted; `nil` if its version does not tell.
+    func isSealed(version: Int) -> Bool? { self == .file ? version == Self.sealedFileVersion : nil }
+
+    var largestVersion: Int { version(isSealed: true) }
+
+    private static let sealedFileVersion = 3
 
     fileprivate var prefix: [UInt8] { Array("typed-cache \(rawValue) store, format ".utf8) }
 

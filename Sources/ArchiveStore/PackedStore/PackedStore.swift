@@ -86,7 +86,7 @@ package final class PackedStore: ArchiveStore {
                 isDurable: settings.isDurable,
                 layer: layer,
                 prepare: settings.prepare
-            ) { root throws(StoreError) in
+            ) { root, _ throws(StoreError) in
                 try SegmentTable(root: root, path: path, keys: keys).checkKeys()
             }
             return try PackedLog.open(

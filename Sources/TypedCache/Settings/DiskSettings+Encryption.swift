@@ -51,10 +51,10 @@ extension DiskSettings {
     ///
     /// Entries, keys, tags, times and the index are encrypted and authenticated with AES-256-GCM, or ChaCha20-Poly1305 where
     /// the processor has no AES. Someone who has the files sees how many there are, how long they and the records in them
-    /// are, and when they were written. Fetches from memory do not take longer.
+    /// are, and when they were written. Fetches from memory do not take longer. <doc:EncryptedCaches> has the details.
     ///
     /// On Apple platforms the system's CryptoKit does the work; elsewhere OpenSSL 3, in programs that are built with the
-    /// package's trait `Encryption`. Packed caches can be encrypted, caches of ``Layout/files`` cannot.
+    /// package's trait `Encryption`. Caches of both layouts can be encrypted.
     public struct Encryption: Sendable {
         /// `nil`: the files are not encrypted.
         let provider: Provider?

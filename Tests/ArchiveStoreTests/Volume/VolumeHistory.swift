@@ -8,11 +8,14 @@ import TestSupport
 struct VolumeHistory {
     enum Layout: String, CaseIterable, Sendable {
         case packed, files, packedBehind
-        /// A packed store whose files are encrypted.
-        case sealedPacked
+        /// Stores whose files are encrypted.
+        case sealedPacked, sealedFiles
 
         static let allCases: [Layout] =
-            [.packed, .files, .packedBehind] + (CipherAlgorithm.isAvailable ? [.sealedPacked] : [])
+            [.packed, .files, .packedBehind] + (CipherAlgorithm.isAvailable ? [.sealedPacked, .sealedFiles] : [])
+
+        var isSealed: Bool { self == .sealedPacked || self == .sealedFiles }
+        var hasFiles: Bool { self == .files || self == .sealedFiles }
     }
 
     enum Action {

@@ -52,7 +52,7 @@ final class VolumeRun: @unchecked Sendable {
         volume.synchronizeAll()
         let promises = VolumeOracle.Promises(
             isLimited: history.byteLimit != nil,
-            losesSavedOver: history.layout == .files
+            losesSavedOver: history.layout.hasFiles
         )
         var oracle = VolumeOracle(keys: history.keys, promises: promises)
         if !history.before.isEmpty {
@@ -115,7 +115,7 @@ final class VolumeRun: @unchecked Sendable {
             if name == "format" || name == "index" { return }
             self.oracle.empty(
                 isWhole: name == nil,
-                hasHistory: name != nil && history.layout != .files,
+                hasHistory: name != nil && !history.layout.hasFiles,
                 at: self.stage.moment()
             )
         }
@@ -327,7 +327,7 @@ final class VolumeRun: @unchecked Sendable {
         settings.byteLimit = history.byteLimit
         settings.leastSegmentByteCount = VolumeHistory.leastSegmentByteCount
         if history.seed % 4 != 0 { settings.compression = .stored }
-        if history.layout == .sealedPacked { settings.keys = .of(TrialKeys.one) }
+        if history.layout.isSealed { settings.keys = .of(TrialKeys.one) }
         let pool = DescriptorPool(limit: .max)
         pools[actor.number] = pool
         let layer = stage.layer(of: actor, pool)
@@ -342,6 +342,14 @@ final class VolumeRun: @unchecked Sendable {
                 try FileStore(directory: Self.directory, create: create, settings: settings, layer: layer) {
                     EntryName($0)
                 }
+            case .sealedFiles:
+                try FileStore(
+                    directory: Self.directory,
+                    create: create,
+                    settings: settings,
+                    layer: layer,
+                    naming: nil
+                )
             }
         if history.layout == .packedBehind {
             let number = actor.number

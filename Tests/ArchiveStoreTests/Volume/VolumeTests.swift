@@ -65,12 +65,17 @@ import Testing
         guard CipherAlgorithm.isAvailable else { return [] }
         return [VolumeHistory.Attack.limit, .stops, .beginnings, .emptied, .marker, .power].map {
             Law(layout: .sealedPacked, attack: $0)
-        } + [
-            Law(layout: .sealedPacked, attack: .earlyPower, order: .blocks),
-            Law(layout: .sealedPacked, attack: .power, durabilities: [.power]),
-            Law(layout: .sealedPacked, attack: .power, durabilities: [.power], order: .blocks),
-            Law(layout: .sealedPacked, attack: .power, durabilities: [.power, .process]),
-        ]
+        }
+            + [VolumeHistory.Attack.limit, .stops, .beginnings, .emptied, .marker, .power].map {
+                Law(layout: .sealedFiles, attack: $0)
+            } + [
+                Law(layout: .sealedFiles, attack: .power, durabilities: [.power]),
+                Law(layout: .sealedFiles, attack: .power, durabilities: [.power, .process]),
+                Law(layout: .sealedPacked, attack: .earlyPower, order: .blocks),
+                Law(layout: .sealedPacked, attack: .power, durabilities: [.power]),
+                Law(layout: .sealedPacked, attack: .power, durabilities: [.power], order: .blocks),
+                Law(layout: .sealedPacked, attack: .power, durabilities: [.power, .process]),
+            ]
     }
 
     @Test(arguments: laws) func theLawHolds(_ law: Law) {

@@ -41,7 +41,7 @@ final class Worker {
                     byteLimit: settings.byteLimit.map { .bytes($0) },
                     countLimit: settings.countLimit,
                     writing: settings.deferredByteCount.map { .behind(limit: .bytes($0)) } ?? .through,
-                    encryption: settings.layout == .files ? .none : Self.encryption,
+                    encryption: Self.encryption,
                     followsOtherProcesses: settings.followsOthers,
                     publishesStatistics: settings.publishes
                 ),
@@ -51,7 +51,7 @@ final class Worker {
         )
     }
 
-    /// Whether the files of packed caches are encrypted: where the environment says so, which other processes have as well.
+    /// Whether the files of caches are encrypted: where the environment says so, which other processes have as well.
     private static let encryption: DiskSettings.Encryption = {
         guard ProcessInfo.processInfo.environment["TYPED_CACHE_TORTURE_ENCRYPTED"] != nil,
             let key = EncryptionKey(identifier: 1, bytes: Array(1...32))

@@ -133,7 +133,7 @@ extension FileStore {
         guard try shard.isNamed(folder) else {
             throw StoreError(SystemError(number: ENOENT), path: shard.path, action: "making room")
         }
-        let chain = chain(name, in: folder, of: shard, directory.journal)
+        let chain = chain(name, in: folder, of: shard, directory)
         if keepsUnreadable, try hasUnreadableEntry(chain) { return false }
         if sparing, let user = user.withLock({ $0.user }), self.sparing.withLock({ $0.take() }) {
             for entry in try entries(of: chain) where user.isInUse(entry.key) { return false }
@@ -261,10 +261,13 @@ extension FileStore {
 
     package func digest(of key: String) -> KeyDigest {
         do throws(StoreError) {
-            return naming(try StoreKey(key)).digest
+            let key = try StoreKey(key)
+            if settings.keys == nil { return EntryNames(nil, naming: naming).name(of: key).digest }
+            // Without a directory there is no entry; one that is made later reports all at first.
+            return try currentIfPresent()?.names.name(of: key).digest ?? .none
         } catch {
-            // A string that is not a key has no entry, and no change of it is ever reported.
-            return KeyDigest(high: 0, low: 0)
+            // A string that is not a key has no entry, and no change of it is ever reported; nor of a store that cannot be opened.
+            return .none
         }
     }
 

@@ -35,7 +35,7 @@ extension FileStore {
             if let folder = try shard.refreshedDirectory() {
                 for (name, size) in try sizes(in: folder, of: shard, index) {
                     missing.remove(name)
-                    let chain = chain(name, in: folder, of: shard, directory.journal)
+                    let chain = chain(name, in: folder, of: shard, directory)
                     let storedAt = known == nil ? try chain.storedAt() : 0
                     found.append((name, size, storedAt))
                 }

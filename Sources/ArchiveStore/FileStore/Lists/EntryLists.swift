@@ -17,6 +17,7 @@ final class EntryLists: Sendable {
 
     private let root: Directory
     private let path: String
+    let names: EntryNames
     /// Whether to wait until a name is on the device, before its entry is: only a list leads to an entry by deadline or
     /// tag.
     private let isDurable: Bool
@@ -30,7 +31,8 @@ final class EntryLists: Sendable {
         var list: OpenList?
     }
 
-    init(of root: Directory, path: String, isDurable: Bool) {
+    init(of root: Directory, path: String, names: EntryNames, isDurable: Bool) {
+        self.names = names
         self.root = root
         self.path = path
         self.isDurable = isDurable
@@ -56,13 +58,13 @@ final class EntryLists: Sendable {
         var doubled: [(String, String)] = []
         if let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate, deadline < .infinity {
             let earlier = former?.usableUntil?.timeIntervalSinceReferenceDate ?? .infinity
-            let bucket = WheelBucket(deadline: deadline, now: now).name
+            let bucket = names.list(of: WheelBucket(deadline: deadline, now: now))
             if deadline < earlier, try append(name, to: bucket, in: Self.wheelName, wheel) {
                 doubled.append((Self.wheelName, bucket))
             }
         }
         for tag in attributes.tags where former?.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) != true {
-            let list = Self.list(ofTag: tag)
+            let list = names.list(ofTag: tag)
             if try append(name, to: list, in: Self.tagsName, tags) { doubled.append((Self.tagsName, list)) }
         }
         return doubled
@@ -86,11 +88,6 @@ final class EntryLists: Sendable {
             sweptAt = now
             return true
         }
-    }
-
-    static func list(ofTag tag: String) -> String {
-        let name = EntryName(hashing: [UInt8](tag.utf8))
-        return EntryName.shardName(name.shard) + name.fileName(slot: 0).dropLast(2)
     }
 
     private func append(

@@ -15,13 +15,24 @@ extension FileStore {
         guard let directory = try refreshed() else { return }
         defer { withExtendedLifetime(directory) {} }
         let now = date.timeIntervalSinceReferenceDate
+        let names = directory.names
         try listAll(in: directory)
-        try work(on: EntryLists.wheelName, in: directory, told: removed) { list in
-            WheelBucket(list).map { $0.start <= now } ?? false
-        } deciding: { attributes in
-            guard let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate else { return .left }
-            if deadline <= now { return .removed }
-            return deadline < .infinity ? .listed(in: WheelBucket(deadline: deadline, now: now).name) : .left
+        do throws(StoreError) {
+            try askingForKeys { () throws(StoreError) in
+                try work(on: EntryLists.wheelName, in: directory, told: removed) { list in
+                    names.bucket(of: list).map { $0.start <= now } ?? false
+                } deciding: { attributes in
+                    guard let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate else {
+                        return .left
+                    }
+                    if deadline <= now { return .removed }
+                    let bucket = WheelBucket(deadline: deadline, now: now)
+                    return deadline < .infinity ? .listed(in: names.list(of: bucket)) : .left
+                }
+            }
+        } catch {
+            // Of what cannot be read, nobody here is served.
+            guard error.code == .locked else { throw error }
         }
     }
 
@@ -34,11 +45,13 @@ extension FileStore {
         guard let directory = try refreshed() else { return }
         defer { withExtendedLifetime(directory) {} }
         try listAll(in: directory)
-        let name = EntryLists.list(ofTag: tag)
-        try work(on: EntryLists.tagsName, in: directory, telling: removing, told: removed) {
-            $0 == name
-        } deciding: {
-            $0.has(tag: tag) ? .removed : .left
+        let name = directory.names.list(ofTag: tag)
+        try askingForKeys { () throws(StoreError) in
+            try work(on: EntryLists.tagsName, in: directory, telling: removing, told: removed) {
+                $0 == name
+            } deciding: {
+                $0.has(tag: tag) ? .removed : .left
+            }
         }
     }
 
@@ -66,13 +79,13 @@ extension FileStore {
                 try self.work(on: folder, in: directory, told: { _ in }) {
                     $0 == list
                 } deciding: { attributes in
-                    if let bucket = WheelBucket(list) {
+                    if let bucket = directory.names.bucket(of: list) {
                         guard let deadline = attributes.usableUntil?.timeIntervalSinceReferenceDate else {
                             return .left
                         }
                         return deadline >= bucket.start && deadline < .infinity ? .listed(in: list) : .left
                     }
-                    let isTagged = attributes.tags.contains { EntryLists.list(ofTag: $0) == list }
+                    let isTagged = attributes.tags.contains { directory.names.list(ofTag: $0) == list }
                     return isTagged ? .listed(in: list) : .left
                 }
             }
@@ -100,8 +113,9 @@ extension FileStore {
         var failure: StoreError?
         try directory.lists.attempting { () throws(SystemError) in
             for (file, names) in try lists.take(where: isChosen) {
-                do throws(StoreError) {
-                    for name in names {
+                var isDone = true
+                for name in names {
+                    do throws(StoreError) {
                         try look(
                             at: name,
                             folder,
@@ -110,13 +124,13 @@ extension FileStore {
                             removed: &removed,
                             deciding: fate
                         )
+                    } catch {
+                        // It is looked at again the next time.
+                        failure = failure ?? error
+                        isDone = false
                     }
-                } catch {
-                    // Its names are looked at again the next time.
-                    failure = failure ?? error
-                    continue
                 }
-                try lists.finish(file)
+                if isDone { try lists.finish(file) }
             }
         }
         if let failure { throw failure }
@@ -132,13 +146,15 @@ extension FileStore {
     ) throws(StoreError) {
         let shard = directory.shards[name.shard]
         guard let folder = try shard.refreshedDirectory() else { return }
-        let chain = chain(name, in: folder, of: shard, directory.journal)
+        let chain = chain(name, in: folder, of: shard, directory)
         try shard.withLock(on: folder) { () throws(StoreError) in
             let count = try chain.size().count
             // The last slots first, so that none is moved before its turn.
             for slot in (0..<count).reversed() {
-                guard case .entry(let entry, let status) = try chain.content(slot, .tail),
-                    chain.belongsHere(entry),
+                let content = try chain.content(slot, .tail)
+                // It may be one that is looked for: its name must not be forgotten.
+                if case .fault(.locked(let reason)) = content { throw chain.error(.locked(reason), slot: slot) }
+                guard case .entry(let entry, let status) = content, chain.belongsHere(entry),
                     case .success(let key) = Result(catching: { () throws(EntryFault) in try entry.key() })
                 else { continue }
                 let information = information(entry, status, of: key)
@@ -160,7 +176,7 @@ extension FileStore {
         for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
             for name in Set(try names(in: folder, of: shard, index).map(\.name)) {
-                let chain = chain(name, in: folder, of: shard, directory.journal)
+                let chain = chain(name, in: folder, of: shard, directory)
                 try shard.withLock(on: folder) { () throws(StoreError) in
                     for slot in 0..<(try chain.size().count) {
                         guard case .entry(let entry, _) = try chain.content(slot, .tail) else { continue }

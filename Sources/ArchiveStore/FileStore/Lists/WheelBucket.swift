@@ -34,6 +34,19 @@ struct WheelBucket: Hashable {
 
     var name: String { "\(level)-\(number)" }
 
+    /// The level in the highest byte, and the number.
+    var packed: UInt64 { UInt64(level) << 56 | UInt64(truncatingIfNeeded: number) & Self.numberMask }
+
+    /// `nil` if ``packed`` gives no such number.
+    init?(packed: UInt64) {
+        level = Int(packed >> 56)
+        guard (0..<Self.levels).contains(level) else { return nil }
+        // With the sign of its highest bit.
+        number = Int(Int64(bitPattern: packed << 8) >> 8)
+    }
+
+    private static let numberMask: UInt64 = 0x00FF_FFFF_FFFF_FFFF
+
     /// When the span begins, in seconds since 2001-01-01 UTC.
     var start: Double { Double(number) * Self.width(level) }
 
