@@ -69,6 +69,16 @@ struct TypedCacheBackend: CacheBackend {
         return StoreKind(directory: directory.path(percentEncoded: false)).map { $0 == .file ? .files : .packed }
     }
 
+    func visibleFiles(of selection: CacheSelection) throws -> (files: VisibleFiles, lastChange: Date?) {
+        let directory = try Self.directory(of: selection.location).appending(path: selection.name)
+        do throws(StoreError) {
+            let files = try VisibleFiles(inDirectory: directory.path(percentEncoded: false))
+            return (files, CacheInspector.lastChange(in: directory))
+        } catch {
+            throw CacheError(error)
+        }
+    }
+
     func mayHave(_ selection: CacheSelection) throws -> Bool {
         if selection.location.isShared { return true }
         try Self.checkApp(of: selection.location)
@@ -145,6 +155,7 @@ struct TypedCacheBackend: CacheBackend {
             if error.code == .invalidName {
                 throw CommandFailure.unusableName(selection, rule: error.message)
             }
+            if error.code == .locked { throw CommandFailure.locked(selection, error) }
             if disk == nil, error.errorNumber == ENOENT, let path = error.path {
                 let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
                 throw CommandFailure.noCache(
@@ -246,6 +257,8 @@ struct DiskCacheAccess: CacheAccess {
         }
         _ = try inspector.compact()
     }
+
+    func rekey(while goesOn: (Rekeying) -> Bool) throws -> Rekeyed { try inspector.rekey(while: goesOn) }
 
     /// Gives every readable entry to `body`, and calls `damaged` for each damaged one.
     private func forEachEntry(

@@ -106,6 +106,10 @@ extension TieredStore {
         return try near.compact()
     }
 
+    package func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying {
+        try near.rekey(while: goesOn)
+    }
+
     // MARK: Leases
 
     package func takeLeases(
