@@ -25,7 +25,8 @@ extension Cache {
     /// Blocks on disk I/O.
     ///
     /// A process whose provider still gives the former key as the current one would go on to save with it: change what
-    /// providers give first. Does nothing for a cache that is not encrypted.
+    /// providers give first. Does nothing for a cache that is not encrypted. Of a cache on a server, values there keep their
+    /// key until they are saved again, and ``Rekeyed/formerKeys`` is not empty.
     ///
     /// - Returns: the entries that were written again, and the former keys that are still needed.
     /// - Throws: ``CacheError`` with code `.locked` if the provider throws, or does not give the former key of an entry; or

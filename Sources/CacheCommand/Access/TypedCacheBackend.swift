@@ -10,14 +10,14 @@ struct TypedCacheBackend: CacheBackend {
 
     func open(_ selection: CacheSelection) throws -> any CacheAccess {
         if case .shared(let place) = selection.location {
-            return try SharedCacheAccess(selection.name, at: place, creates: false)
+            return try SharedCacheAccess(selection.name, at: place, keys: selection.keys, creates: false)
         }
         return DiskCacheAccess(inspector: try inspector(selection, creating: nil))
     }
 
     func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess {
         if case .shared(let place) = selection.location {
-            return try SharedCacheAccess(selection.name, at: place, creates: true)
+            return try SharedCacheAccess(selection.name, at: place, keys: selection.keys, creates: true)
         }
         return DiskCacheAccess(inspector: try inspector(selection, creating: disk))
     }
@@ -28,7 +28,10 @@ struct TypedCacheBackend: CacheBackend {
         content: RecordContent
     ) throws -> any RecordSink {
         if case .shared(let place) = selection.location {
-            return SharedSink(try SharedCacheAccess(selection.name, at: place, creates: true), content)
+            return SharedSink(
+                try SharedCacheAccess(selection.name, at: place, keys: selection.keys, creates: true),
+                content
+            )
         }
         return CacheSink(inspector: try inspector(selection, creating: disk), content: content)
     }

@@ -107,7 +107,10 @@ extension TieredStore {
     }
 
     package func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying {
-        try near.rekey(while: goesOn)
+        let there = try shared.rekey(while: goesOn)
+        var result = try near.rekey(while: goesOn)
+        result.formerKeys.formUnion(there.formerKeys)
+        return result
     }
 
     // MARK: Leases

@@ -1,5 +1,6 @@
 import ArchiveStore
 import Foundation
+import RedisServers
 import Sealing
 import TestSupport
 import Testing
@@ -287,5 +288,36 @@ import Testing
         #expect(stopped.output.text.hasSuffix("; key 1 is still needed, interrupted\n"), "\(stopped.output.text)")
         #expect(run(["rekey", "--key-file", both]).status == .success)
         #expect(run(["list", "--key-file", wrong]).output.text.split(separator: "\n").count == Self.count + 2)
+    }
+}
+
+/// Subcommands on a server's cache whose values are encrypted.
+@Suite(
+    .enabled(if: CipherAlgorithm.isAvailable),
+    .enabled(if: RedisServer.isInstalled, "\(ServerCache.isMissing)")
+)
+struct SealedServerTests {
+    @Test("With the key, values are saved encrypted and read; without it, they are told to be locked")
+    func sealedValues() throws {
+        let cache = try ServerCache()
+        let workspace = try Workspace()
+        let keys = try workspace.file("keys", "1:" + String(repeating: "0a", count: 32))
+        let other = try workspace.file("other", "2:" + String(repeating: "0b", count: 32))
+        let records = ServerCache.records(5)
+        try cache.succeed("warm", "-", "--key", "id", "--quiet", "--key-file", keys, input: records)
+        #expect(try cache.succeed("get", "k1", "--key-file", keys).output.text.contains("record 1"))
+        #expect(try cache.succeed("verify", "--key-file", keys).output.text.hasPrefix("5 sound"))
+        #expect(try cache.succeed("list").output.text.split(separator: "\n").count == 5)
+        let names = try cache.entryNames()
+        for words in [[], ["--key-file", other]] {
+            let run = ToolRun(["get", "k1"] + words + cache.options, on: TypedCacheBackend())
+            #expect(run.status == .failure && run.output.text == "")
+            #expect(run.errors.text.hasSuffix("; \(KeyOptions.advice)\n"), "\(run.errors.text)")
+        }
+        let out = workspace.root + "-out"
+        let refused = ToolRun(["export", out, "--key-file", keys] + cache.options, on: TypedCacheBackend())
+        #expect(refused.status == .usage)
+        try cache.succeed("export", out, "--key-file", keys, "--decrypt")
+        #expect(try cache.entryNames() == names)
     }
 }
