@@ -40,6 +40,8 @@ private enum Encryption {
     private func fill(_ encryption: AccountEncryption) async throws -> Models {
         let models = try await open(encryption)
         try await models.save((1...20).map { User(id: $0, name: "\(Self.marker) \($0)", bio: "b") })
+        // Keys are not deflated.
+        try await models.save([Comment(id: Self.marker, text: "text", author: ModelLink(1))])
         await models.flush()
         return models
     }
@@ -97,8 +99,7 @@ private enum Encryption {
     private func fillPlain() async throws -> URL {
         let plain = directory.url.appending(path: "plain")
         let models = try await open(.none, in: plain)
-        // Does not shrink, so it stands in the files as it is.
-        try await models.save([User(id: 1, name: Self.marker, bio: nil)])
+        try await models.save([Comment(id: Self.marker, text: "text", author: ModelLink(1))])
         try await models.close()
         return plain
     }
@@ -202,7 +203,7 @@ private enum Encryption {
             } forget: {
             }
         )
-        try await models.save([Comment(id: "c", text: "text")])
+        try await models.save([Comment(id: "c", text: "text", author: ModelLink(1))])
         await models.flush()
         keys.withLock { $0 = [second, first] }
         #expect(try await models.rekey())
