@@ -72,7 +72,7 @@ extension SharedStore {
         stride(from: 0, to: keys.count, by: Self.fetchedAtOnce).flatMap { start in
             let part = keys[start..<min(start + Self.fetchedAtOnce, keys.count)]
             do throws(StoreError) {
-                var reading = PartReading(part, in: view, try knownClock(), sealing)
+                var reading = PartReading(part, in: view, try knownClock(), by: sealing)
                 if reading.isOwed { return reading.results }
                 reading.take(try ask(Insisting(ReadEntries(reading.keys))), view)
                 for (entry, bytes) in reading.damaged {
@@ -94,7 +94,7 @@ extension SharedStore {
         _ clock: EngineClock
     ) async -> [Result<StoredArchive?, StoreError>] {
         do throws(StoreError) {
-            var reading = PartReading(keys, in: view, clock, sealing)
+            var reading = PartReading(keys, in: view, clock, by: sealing)
             if reading.isOwed { return reading.results }
             reading.take(try await request(Insisting(ReadEntries(reading.keys)), isUrgent: isUrgent), view)
             for (entry, bytes) in reading.damaged { await takeAway(entry, bytes) }
@@ -136,7 +136,7 @@ extension SharedStore {
             _ texts: ArraySlice<String>,
             in view: SharedView,
             _ clock: EngineClock,
-            _ sealing: ValueSealing?
+            by sealing: ValueSealing?
         ) {
             for (place, text) in texts.enumerated() {
                 do throws(StoreError) {
