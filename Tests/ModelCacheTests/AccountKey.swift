@@ -31,15 +31,17 @@ struct AccountKey: Sendable {
         if let stored = try read() { return try Self.key(of: stored) }
         let (key, bytes) = EncryptionKey.random()
         var number = key.identifier.bigEndian
-        let data = withUnsafeBytes(of: &number) { Data($0) } + Data(bytes)
-        if try add(data) { return key }
+        let start = withUnsafeBytes(of: &number) { Data($0) }
+        if try add(start + Data(bytes)) { return key }
         guard let stored = try read() else { throw Failure(code: 0) }
         return try Self.key(of: stored)
     }
 
     /// 8 bytes of its number, and its own 32.
     private static func key(of data: Data) throws -> EncryptionKey {
-        let number = data.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let number = data.prefix(8).reduce(UInt64(0)) {
+            $0 << 8 | UInt64($1)
+        }
         let key = EncryptionKey(
             identifier: number,
             bytes: data.dropFirst(8)
@@ -79,7 +81,9 @@ struct AccountKey: Sendable {
                 kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
             let code = SecItemAdd(new as CFDictionary, nil)
             if code == errSecDuplicateItem { return false }
-            guard code == errSecSuccess else { throw Failure(code: Int(code)) }
+            guard code == errSecSuccess else {
+                throw Failure(code: Int(code))
+            }
             return true
         }
 
