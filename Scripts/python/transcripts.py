@@ -10,7 +10,8 @@ commands typed-cache and atlas are those of the PATH. With --write, the page get
 
 The one command of a block ```console WIDTHxHEIGHT is run in a terminal of that size, by tmux, and the screen compared
 that it shows; then q is pressed. It is skipped where tmux is missing. Commands that still run at the end, or behind "&",
-are ended. Blocks ```console redis are skipped where redis-server is missing. "export NAME=…" and "unset NAME" hold for
+are ended. Blocks ```console redis are skipped where redis-server is missing, and blocks ```console encryption where
+typed-cache was built without the trait Encryption. "export NAME=…" and "unset NAME" hold for
 the commands after them, in all blocks.
 """
 
@@ -26,8 +27,10 @@ import sys
 import tempfile
 import time
 
-BLOCK = re.compile(r"^```console(?: (\d+)x(\d+)| (redis))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```console(?: (\d+)x(\d+)| (redis|encryption))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 VARIABLE = re.compile(r"(?:export (\w+)=.*|unset (\w+))")
+# Tells whether the command can encrypt.
+REFUSAL = "KEY=1:" + 64 * "0" + " typed-cache list --root . --cache none --key-env KEY"
 CHANGING = [
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
     (re.compile(r"[\d,.]+ ([KMG]i)?B\b"), "SIZE"),
@@ -119,12 +122,15 @@ def main():
 
         def run(match):
             nonlocal faults, count
-            columns, rows, server, commands = match.groups()
+            columns, rows, need, commands = match.groups()
             if columns and not Terminal.is_available:
                 print("skipped: there is no tmux here", file=sys.stderr)
                 return match.group(0)
-            if server and not shutil.which("redis-server"):
+            if need == "redis" and not shutil.which("redis-server"):
                 print("skipped: there is no redis-server here", file=sys.stderr)
+                return match.group(0)
+            if need == "encryption" and "trait Encryption" in output(REFUSAL):
+                print("skipped: this typed-cache was built without the trait Encryption", file=sys.stderr)
                 return match.group(0)
             block = ""
             for entry in re.split(r"^(?=\$ )", commands, flags=re.MULTILINE):
@@ -148,7 +154,7 @@ def main():
                     print(f"{command}\nprinted:\n{printed}\nand not:\n{expected}", file=sys.stderr)
                 # The page has an empty line between commands.
                 block += command + "\n" + printed + "\n"
-            size = f" {columns}x{rows}" if columns else f" {server}" if server else ""
+            size = f" {columns}x{rows}" if columns else f" {need}" if need else ""
             return f"```console{size}\n" + block.rstrip("\n") + "\n```"
 
         try:

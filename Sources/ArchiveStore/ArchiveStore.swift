@@ -133,6 +133,14 @@ package protocol ArchiveStore: Sendable {
     @discardableResult
     func compact() throws(StoreError) -> Int
 
+    /// Asks for the keys again, and encrypts the entries with the current one that have a former one.
+    ///
+    /// Every entry that is there stays as it is, but for those that a store at its limit has no room to write again. Other
+    /// callers may use the store in the meantime. A process that is killed at any instant loses nothing.
+    ///
+    /// - Parameter goesOn: is given now and then what has been done; ends it where it returns `false`.
+    func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying
+
     /// Waits until all saves that returned are where they would be after a crash.
     ///
     /// - Throws: the first failure since the last call, of a store that defers its work.
@@ -289,6 +297,9 @@ extension ArchiveStore {
 
     /// Nothing: for stores that keep no dead bytes.
     package func compact() throws(StoreError) -> Int { 0 }
+
+    /// Nothing: for stores that are not encrypted.
+    package func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying { Rekeying() }
 
     /// Nothing: for stores that defer nothing.
     package func flush() throws(StoreError) {}

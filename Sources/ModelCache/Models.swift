@@ -36,6 +36,7 @@ public final class Models: Sendable {
     ///   - account: its name, 1 to 60 UTF-8 bytes; for an app with one user at a time, that user's identity.
     ///   - types: the types of all models, also the targets of links.
     ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
+    ///   - encryption: whether the account's files are encrypted, and how its keys are forgotten.
     ///   - dataProtection: when a device lets its programs read the account's files; see `DiskSettings`.
     ///   - isExcludedFromBackup: whether backups of Apple's systems leave the account out, in another folder than
     ///     `Library/Caches`, which is never backed up.
@@ -48,12 +49,13 @@ public final class Models: Sendable {
     ///   - decoder: makes a decoder of JSON for an answer. Its settings are followed for dates, data, names and `userInfo`
     ///     without running it where the answer is usual JSON, which takes a fourth of the time; otherwise it decodes.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, `.accountInUse`, or `.storage`: where the
-    ///   account's files are damaged, or of a newer version, ``erase(account:directory:)`` deletes them; also where the
-    ///   account's own directory is a symbolic link.
+    ///   account's files are damaged, or of a newer version, ``erase(account:directory:encryption:)`` deletes them; also
+    ///   where the account's own directory is a symbolic link, or its key is missing or another one.
     public convenience init(
         account: String,
         types: [any CachedModel.Type],
         directory: URL? = nil,
+        encryption: AccountEncryption = .none,
         dataProtection: DiskSettings.DataProtection = .automatic,
         isExcludedFromBackup: Bool = false,
         transport: (any ModelTransport)?,
@@ -61,7 +63,7 @@ public final class Models: Sendable {
         onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in },
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) async throws(ModelCacheError) {
-        let place = try AccountDirectory(account: account, in: directory)
+        let place = try AccountDirectory(account: account, in: directory, encryption: encryption)
         let disk = DiskSettings(dataProtection: dataProtection, isExcludedFromBackup: isExcludedFromBackup)
         let opened = try Account(place, disk, models: types, clock: clock, report: onFailure)
         let tables = try await opened.reading { () throws(ModelCacheError) in
@@ -106,6 +108,20 @@ public final class Models: Sendable {
     /// - Complexity: O(*n*) in the number of entries that go, on average.
     public func trimMemory(toCount count: Int) { engine.tables.account.trimMemory(toCount: count) }
 
+    /// Encrypts everything on disk with the account's current key that has a former one.
+    ///
+    /// Asks the provider of ``AccountEncryption/keys(_:forget:)`` for the keys first. Suspends while the disk is read and
+    /// written; other calls may be made in the meantime. Of types that the account was not opened with, stored models keep their
+    /// key. Does nothing for an account that is not encrypted, or in memory alone.
+    ///
+    /// - Returns: whether former keys can be forgotten: not if another process still saves with one.
+    /// - Throws: ``ModelCacheError`` with code `.closed`, or `.storage`; all keys are needed then.
+    public nonisolated(nonsending) func rekey() async throws(ModelCacheError) -> Bool {
+        let account = engine.tables.account
+        let results = try await account.reading { () throws(ModelCacheError) in try account.rekey() }
+        return results.allSatisfy { $0.formerKeys.isEmpty }
+    }
+
     // MARK: Ending
 
     /// Suspends until everything that was loaded is on disk.
@@ -127,9 +143,11 @@ public final class Models: Sendable {
     ///
     /// Loads and changes that are under way save nothing any longer and throw `.closed`; observers end; every later call
     /// throws `.closed`. Other accounts stay as they are. If the process ends in between, the next opening of any account
-    /// in the same directory deletes the rest.
+    /// in the same directory deletes the rest; of this account it finds nothing.
     ///
-    /// - Throws: ``ModelCacheError`` with code `.storage` if files could not be deleted.
+    /// The keys of an encrypted account are forgotten first: files that are left cannot be read by anyone.
+    ///
+    /// - Throws: ``ModelCacheError`` with code `.storage` if files could not be deleted, or keys not be forgotten.
     public nonisolated(nonsending) func erase() async throws(ModelCacheError) {
         engine.end(isErased: true)
         let result = await engine.tables.account.writer.run { [engine] in
@@ -148,13 +166,15 @@ public final class Models: Sendable {
     /// - Parameters:
     ///   - account: its name, 1 to 60 UTF-8 bytes.
     ///   - directory: the directory of all accounts; by default `models` in the program's cache directory.
+    ///   - encryption: of an encrypted account, for its keys to be forgotten first.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`; `.accountInUse` if this process has it open, and ``erase()``
     ///   does it; `.storage` if files could not be deleted, or the account's own directory is a symbolic link.
     public nonisolated(nonsending) static func erase(
         account: String,
-        directory: URL? = nil
+        directory: URL? = nil,
+        encryption: AccountEncryption = .none
     ) async throws(ModelCacheError) {
-        let place = try AccountDirectory(account: account, in: directory)
+        let place = try AccountDirectory(account: account, in: directory, encryption: encryption)
         let result = await DispatchQueue.global(qos: .userInitiated).run {
             Result { () throws(ModelCacheError) in try place.eraseUnopened() }
         }

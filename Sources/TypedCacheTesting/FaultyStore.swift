@@ -87,6 +87,11 @@ final class FaultyStore: ArchiveStore {
         return try base.compact()
     }
 
+    func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying {
+        try faults.check(.write, "encrypting entries again")
+        return try base.rekey(while: goesOn)
+    }
+
     func entries(inPart part: Int) throws(StoreError) -> [Result<EntryInformation, StoreError>] {
         try faults.check(.list, "listing entries")
         return try base.entries(inPart: part)

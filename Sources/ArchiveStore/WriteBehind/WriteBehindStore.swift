@@ -378,6 +378,11 @@ package final class WriteBehindStore: ArchiveStore {
         return try below.compact()
     }
 
+    package func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying {
+        try settled()
+        return try below.rekey(while: goesOn)
+    }
+
     package func forEachEntry(
         _ body: (Result<EntryInformation, StoreError>) -> Bool
     ) throws(StoreError) {

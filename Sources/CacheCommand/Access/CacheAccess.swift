@@ -95,10 +95,17 @@ protocol CacheAccess: Sendable {
     ///
     /// - Parameter summary: gets the result, also before an error once expired entries were removed.
     func compact(counting summary: inout CompactSummary?) throws
+
+    /// Encrypts the entries with the first key that have a former one.
+    ///
+    /// - Parameter goesOn: is given now and then what has been done; ends it where it returns `false`.
+    func rekey(while goesOn: (Rekeying) -> Bool) throws -> Rekeyed
 }
 
 extension CacheAccess {
     func segments() throws -> [SegmentUse] { [] }
+
+    func rekey(while goesOn: (Rekeying) -> Bool) throws -> Rekeyed { throw CommandFailure.notOnServers }
 
     var threadCount: Int { 1 }
 
@@ -217,6 +224,9 @@ protocol CacheBackend: Sendable {
     /// Opens a cache to look into it or to trim it; creates nothing.
     func open(_ selection: CacheSelection) throws -> any CacheAccess
 
+    /// What can be read of a cache's files without its key, and when one changed. Blocks on disk I/O.
+    func visibleFiles(of selection: CacheSelection) throws -> (files: VisibleFiles, lastChange: Date?)
+
     /// The layout of a cache that is there; `nil` if there is none, or it is on a server.
     func layout(of selection: CacheSelection) -> DiskSettings.Layout?
 
@@ -243,4 +253,10 @@ protocol CacheBackend: Sendable {
 
     /// The names of apps that have caches, in order.
     func apps() -> [String]
+}
+
+extension CacheBackend {
+    func visibleFiles(of selection: CacheSelection) throws -> (files: VisibleFiles, lastChange: Date?) {
+        (VisibleFiles(), nil)
+    }
 }

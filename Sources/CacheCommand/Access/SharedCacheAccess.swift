@@ -14,12 +14,17 @@ struct SharedCacheAccess: CacheAccess {
 
     /// Connects, so that a server that cannot be used is known before anything is done.
     ///
-    /// - Parameter creates: whether a cache that is not there is no error.
-    /// - Throws: `ArgumentError` for a URL that cannot be used; `.server`, `.noSharedCache`, `.unusableName`.
-    init(_ name: String, at place: SharedPlace, creates: Bool) throws {
+    /// - Parameters:
+    ///   - keys: where the keys are of values that are encrypted; `nil`: they are not.
+    ///   - creates: whether a cache that is not there is no error.
+    /// - Throws: `ArgumentError` for a URL that cannot be used; `.server`, `.noSharedCache`, `.unusableName`, `.unusableKeys`,
+    ///   `.locked`.
+    init(_ name: String, at place: SharedPlace, keys: KeyPlace?, creates: Bool) throws {
         self.place = place
+        var settings = SharedSettings()
+        if let keys { settings.encryption = try keys.encryption() }
         do throws(CacheError) {
-            tier = try SharedTier(place.urlForTool)
+            tier = try SharedTier(place.urlForTool, settings)
         } catch {
             throw error.code == .invalidServer
                 ? ArgumentError(fact: .unusableServer(error.message, origin: place.origin))
@@ -28,8 +33,9 @@ struct SharedCacheAccess: CacheAccess {
         do throws(CacheError) {
             inspector = try tier.inspector(cache: name, schema: place.schema)
         } catch {
+            let selection = CacheSelection(name: name, location: .shared(place), keys: keys)
+            if error.code == .locked { throw CommandFailure.locked(selection, error) }
             guard error.code == .invalidName else { throw error }
-            let selection = CacheSelection(name: name, location: .shared(place))
             throw CommandFailure.unusableName(selection, rule: error.message)
         }
         do throws(CacheError) {

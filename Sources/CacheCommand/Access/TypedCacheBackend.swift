@@ -10,14 +10,14 @@ struct TypedCacheBackend: CacheBackend {
 
     func open(_ selection: CacheSelection) throws -> any CacheAccess {
         if case .shared(let place) = selection.location {
-            return try SharedCacheAccess(selection.name, at: place, creates: false)
+            return try SharedCacheAccess(selection.name, at: place, keys: selection.keys, creates: false)
         }
         return DiskCacheAccess(inspector: try inspector(selection, creating: nil))
     }
 
     func openOrCreate(_ selection: CacheSelection, disk: DiskSettings) throws -> any CacheAccess {
         if case .shared(let place) = selection.location {
-            return try SharedCacheAccess(selection.name, at: place, creates: true)
+            return try SharedCacheAccess(selection.name, at: place, keys: selection.keys, creates: true)
         }
         return DiskCacheAccess(inspector: try inspector(selection, creating: disk))
     }
@@ -28,7 +28,10 @@ struct TypedCacheBackend: CacheBackend {
         content: RecordContent
     ) throws -> any RecordSink {
         if case .shared(let place) = selection.location {
-            return SharedSink(try SharedCacheAccess(selection.name, at: place, creates: true), content)
+            return SharedSink(
+                try SharedCacheAccess(selection.name, at: place, keys: selection.keys, creates: true),
+                content
+            )
         }
         return CacheSink(inspector: try inspector(selection, creating: disk), content: content)
     }
@@ -67,6 +70,16 @@ struct TypedCacheBackend: CacheBackend {
         guard let root = Self.path(of: selection.location) else { return nil }
         let directory = root.appending(path: selection.name, directoryHint: .isDirectory)
         return StoreKind(directory: directory.path(percentEncoded: false)).map { $0 == .file ? .files : .packed }
+    }
+
+    func visibleFiles(of selection: CacheSelection) throws -> (files: VisibleFiles, lastChange: Date?) {
+        let directory = try Self.directory(of: selection.location).appending(path: selection.name)
+        do throws(StoreError) {
+            let files = try VisibleFiles(inDirectory: directory.path(percentEncoded: false))
+            return (files, CacheInspector.lastChange(in: directory))
+        } catch {
+            throw CacheError(error)
+        }
     }
 
     func mayHave(_ selection: CacheSelection) throws -> Bool {
@@ -145,6 +158,7 @@ struct TypedCacheBackend: CacheBackend {
             if error.code == .invalidName {
                 throw CommandFailure.unusableName(selection, rule: error.message)
             }
+            if error.code == .locked { throw CommandFailure.locked(selection, error) }
             if disk == nil, error.errorNumber == ENOENT, let path = error.path {
                 let directory = URL(fileURLWithPath: path).deletingLastPathComponent()
                 throw CommandFailure.noCache(
@@ -246,6 +260,8 @@ struct DiskCacheAccess: CacheAccess {
         }
         _ = try inspector.compact()
     }
+
+    func rekey(while goesOn: (Rekeying) -> Bool) throws -> Rekeyed { try inspector.rekey(while: goesOn) }
 
     /// Gives every readable entry to `body`, and calls `damaged` for each damaged one.
     private func forEachEntry(

@@ -11,7 +11,8 @@ enum Command {
             Warm.self, Caches.self, List.self, Get.self, Cat.self, Diff.self, Stats.self, Top.self, Report.self,
             Advise.self,
             Verify.self,
-            Export.self, Import.self, Remove.self, Trim.self, Compact.self, Clear.self, Dump.self, Convert.self,
+            Export.self, Import.self, Remove.self, Trim.self, Compact.self, Rekey.self, Clear.self, Dump.self,
+            Convert.self,
             Lint.self, Completions.self, Manual.self, Help.self, Complete.self,
         ]
     }

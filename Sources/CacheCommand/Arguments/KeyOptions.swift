@@ -18,6 +18,9 @@ struct KeyOptions: OptionGroup {
     )
     var variable: String?
 
+    /// The remedy where a key is missing, for messages.
+    static let advice = "give its key with --key-file PATH or --key-env NAME"
+
     /// The first of these options that is given, as it is written.
     var firstGiven: String? {
         let options: [any DeclaredOption] = [_file, _variable]

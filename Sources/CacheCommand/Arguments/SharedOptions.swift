@@ -17,7 +17,7 @@ struct SharedCacheOptions: OptionGroup {
     )
     var schema: UInt32?
 
-    /// - Throws: `.needsServer` for a schema of a cache that is on no server, `.conflictingOptions` for keys of one that is.
+    /// - Throws: `.needsServer` for a schema of a cache that is on no server.
     func selection() throws(ArgumentError) -> CacheSelection {
         let location = PlaceOptions.location(
             root: place.root,
@@ -27,9 +27,6 @@ struct SharedCacheOptions: OptionGroup {
         )
         if schema != nil {
             guard case .shared = location else { throw ArgumentError(fact: .needsServer(option: "--schema")) }
-        }
-        if let option = keys.firstGiven, case .shared = location {
-            throw ArgumentError(fact: .conflictingOptions(option, "--shared"))
         }
         return CacheSelection(name: name, location: location, keys: keys.place)
     }

@@ -8,8 +8,9 @@ struct Caches: Subcommand {
     static let summary = "List the caches of an app, or of all apps"
     static let discussion: String? =
         "Shows each cache's layout, its number of entries, its size on disk and its last change. With "
-        + "--check, reads the head of every entry, and counts expired and damaged entries apart. Reports a "
-        + "cache that cannot be opened; the exit code is then 1."
+        + "--check, reads the head of every entry, and counts expired and damaged entries apart. Encrypted "
+        + "caches are listed without their key, too, and read where it is given; the key file may have the keys of "
+        + "several caches. Reports a cache that cannot be opened; the exit code is then 1."
     static let examples = [
         CommandExample(
             arguments: ["caches", "--all"],
@@ -19,6 +20,7 @@ struct Caches: Subcommand {
     ]
 
     let location = LocationOptions()
+    let keys = KeyOptions()
     @Flag("all", help: "List the caches of all apps of this user") var listsAllApps: Bool
     @Flag("check", help: "Count expired and damaged entries apart") var checks: Bool
     @Flag(.json) var writesJSON: Bool
@@ -36,13 +38,13 @@ struct Caches: Subcommand {
         var status = ExitStatus.success
         for (app, location) in places {
             for name in try environment.backend.names(at: location) {
+                let selection = CacheSelection(name: name, location: location, keys: keys.place)
                 do {
-                    let cache = try environment.backend.open(CacheSelection(name: name, location: location))
-                    let statistics = checks ? try cache.statistics() : nil
-                    rows.append(
-                        CacheRow(app: app, name: name, overview: try cache.overview(), statistics: statistics)
-                    )
+                    rows.append(try row(of: selection, app: app, in: environment.backend))
                 } catch {
+                    if case CommandFailure.locked = error {
+                        rows.append(try lockedRow(of: selection, app: app, in: environment.backend))
+                    }
                     status = .failure
                     environment.errors.report("\(EscapedText(name, limit: 200)): \(CommandFailureMessage(error))")
                 }
@@ -58,6 +60,42 @@ struct Caches: Subcommand {
         return status
     }
 
+    private func row(of selection: CacheSelection, app: String?, in backend: any CacheBackend) throws -> CacheRow {
+        var cache: (any CacheAccess)?
+        var isEncrypted = false
+        do {
+            cache = try backend.open(CacheSelection(name: selection.name, location: selection.location))
+        } catch let failure as CommandFailure where failure.needsKey {
+            isEncrypted = true
+            // The file may have the keys of other caches.
+            if selection.keys != nil { cache = try backend.open(selection) }
+        }
+        guard let cache else { return try lockedRow(of: selection, app: app, in: backend) }
+        return CacheRow(
+            app: app,
+            name: selection.name,
+            isEncrypted: isEncrypted,
+            overview: try cache.overview(),
+            statistics: checks ? try cache.statistics() : nil
+        )
+    }
+
+    /// An encrypted cache without its key.
+    private func lockedRow(
+        of selection: CacheSelection,
+        app: String?,
+        in backend: any CacheBackend
+    ) throws -> CacheRow {
+        let (files, lastChange) = try backend.visibleFiles(of: selection)
+        let overview = CacheOverview(
+            layout: backend.layout(of: selection) ?? .packed,
+            entryCount: nil,
+            byteCount: files.byteCount,
+            lastChange: lastChange
+        )
+        return CacheRow(app: app, name: selection.name, isEncrypted: true, overview: overview, statistics: nil)
+    }
+
     /// The sentence where there is no cache.
     static func nothing(inAllApps isAll: Bool) -> String {
         "there are no caches; name their directory with --root" + (isAll ? "" : " or --app, or use --all")
@@ -67,8 +105,8 @@ struct Caches: Subcommand {
 /// A cache without its entries.
 struct CacheOverview: Sendable, Equatable {
     let layout: DiskSettings.Layout
-    /// Expired and damaged entries included.
-    let entryCount: Int
+    /// Expired and damaged entries included; `nil` for an encrypted cache without its key.
+    let entryCount: Int?
     /// The bytes of all files.
     let byteCount: Int
     /// When an entry was last saved or removed; `nil` if that is not known.
@@ -80,6 +118,7 @@ struct CacheRow {
     /// `nil` where all are of one app.
     let app: String?
     let name: String
+    var isEncrypted = false
     let overview: CacheOverview
     /// `nil` if entries were not read.
     let statistics: StatisticsReport?
@@ -87,15 +126,14 @@ struct CacheRow {
     private var layoutName: String { overview.layout == .files ? "files" : "packed" }
 
     /// As `stats` counts them if they were read: without expired and damaged entries, which are counted apart.
-    private var entryCount: Int { statistics?.entryCount ?? overview.entryCount }
+    private var entryCount: Int? { statistics?.entryCount ?? overview.entryCount }
 
-    private var cells: [String] {
+    private func cells(hasEncrypted: Bool, hasStatistics: Bool) -> [String] {
+        func cell(_ count: Int?) -> String { count.map { CountText($0).description } ?? "unknown" }
         var cells = [overview.lastChange.map(InstantText.text) ?? "unknown", layoutName]
-        cells.append(CountText(entryCount).description)
-        if let statistics {
-            cells.append(CountText(statistics.expiredCount).description)
-            cells.append(CountText(statistics.damagedCount).description)
-        }
+        if hasEncrypted { cells.append(isEncrypted ? "yes" : "no") }
+        cells.append(cell(entryCount))
+        if hasStatistics { cells += [cell(statistics?.expiredCount), cell(statistics?.damagedCount)] }
         cells.append(ByteText(overview.byteCount).description)
         if let app { cells.append(EscapedText(app).description) }
         cells.append(EscapedText(name).description)
@@ -106,15 +144,16 @@ struct CacheRow {
     static func table(_ rows: [CacheRow]) -> TextTable {
         let hasApps = rows.contains { $0.app != nil }
         let hasStatistics = rows.contains { $0.statistics != nil }
-        var columns: [(heading: String, alignment: TableAlignment)] = [
-            ("CHANGED", .left), ("LAYOUT", .left), ("ENTRIES", .right),
-        ]
+        let hasEncrypted = rows.contains { $0.isEncrypted }
+        var columns: [(heading: String, alignment: TableAlignment)] = [("CHANGED", .left), ("LAYOUT", .left)]
+        if hasEncrypted { columns.append(("ENCRYPTED", .left)) }
+        columns.append(("ENTRIES", .right))
         if hasStatistics { columns += [("EXPIRED", .right), ("DAMAGED", .right)] }
         columns.append(("SIZE", .right))
         if hasApps { columns.append(("APP", .left)) }
         columns.append(("CACHE", .left))
         var table = TextTable(columns)
-        for row in rows { table.append(row.cells) }
+        for row in rows { table.append(row.cells(hasEncrypted: hasEncrypted, hasStatistics: hasStatistics)) }
         return table
     }
 
@@ -123,7 +162,8 @@ struct CacheRow {
         var record: Record = [
             "cache": .string(name),
             "layout": .string(layoutName),
-            "entries": .count(entryCount),
+            "encrypted": .bool(isEncrypted),
+            "entries": entryCount.map(RecordValue.count) ?? .null,
             "size": .count(overview.byteCount),
             "changedAt": overview.lastChange.map(RecordValue.date) ?? .null,
         ]

@@ -61,6 +61,10 @@ enum CommandFailure: Error, Sendable {
     case fewUses(Int, needed: Int)
     /// A record has a value that property lists have none for.
     case noPropertyList(key: String, DocumentFault)
+    /// A cache is encrypted and its key was not given, or the other way round.
+    case locked(CacheSelection, CacheError)
+    /// The entries of an encrypted cache would be written readable.
+    case plainExport(CacheSelection)
     /// The keys of an encrypted cache cannot be had.
     case unusableKeys(KeyPlace, KeyPlace.Fault)
 }
@@ -68,10 +72,13 @@ enum CommandFailure: Error, Sendable {
 extension CommandFailure {
     var isInterruption: Bool { if case .interrupted = self { true } else { false } }
 
+    /// Whether a cache is encrypted, and no key was given.
+    var needsKey: Bool { if case .locked(let cache, _) = self { cache.keys == nil } else { false } }
+
     /// Whether another command line is the remedy, as where one cannot be understood.
     var isUsage: Bool {
         switch self {
-        case .unconfirmed, .unusableName, .unusableApp: true
+        case .unconfirmed, .unusableName, .unusableApp, .plainExport: true
         default: false
         }
     }
@@ -97,10 +104,15 @@ struct CommandFailureMessage: CustomStringConvertible {
     var description: String {
         switch error {
         case let failure as CommandFailure: sentence(failure)
+        case let error as CacheError where error.code == .locked: locked(error, KeyOptions.advice)
         case let error as CacheError: ServerAdvice.sentence(error.message, error)
         case OutputError.failed(let errno): "standard output cannot be written: \(SystemMessage(errno))"
         default: EscapedText("\(error)", limit: 1_000).description
         }
+    }
+
+    private func locked(_ error: CacheError, _ advice: String) -> String {
+        "\(EscapedText(reason(error), limit: 1_000)); \(advice)"
     }
 
     private func keys(_ place: KeyPlace) -> String {
@@ -131,6 +143,11 @@ struct CommandFailureMessage: CustomStringConvertible {
                 + (isEscaped(key)
                     ? "keys that list prints are escaped: pass them on standard input, with - for KEY"
                     : "see typed-cache list")
+        case .locked(let cache, let error):
+            locked(error, cache.keys.map { "\(keys($0)) do not fit" } ?? KeyOptions.advice)
+        case .plainExport(let cache):
+            "the cache \(quoted(cache.name)) is encrypted, and an export is not; use --decrypt to write its entries "
+                + "as anyone can read them"
         case .unusableKeys(let place, let fault):
             "\(keys(place)) \(phrase(fault))"
         case .unconfirmed(let command):
@@ -179,6 +196,8 @@ struct CommandFailureMessage: CustomStringConvertible {
         case .unreadableEntry(let key, let error) where error.code == .corrupted:
             "\(entry(key)) is damaged: \(EscapedText(reason(error), limit: 1_000)); "
                 + "typed-cache verify --repair removes damaged entries"
+        case .unreadableEntry(let key, let error) where error.code == .locked:
+            "\(entry(key)) cannot be read: \(locked(error, KeyOptions.advice))"
         case .unreadableEntry(let key, let error):
             "\(entry(key)) cannot be read: " + ServerAdvice.sentence(error.message, error)
         case .unsoundEntry(let key, let error):

@@ -4,8 +4,7 @@ struct Compact: Subcommand {
     static let summary = "Free the space of removed and expired entries"
     static let discussion: String? =
         "Removes expired entries, and frees the bytes of entries that were removed or replaced. Evicts "
-        + "nothing: see trim for that. Writes the entries of an encrypted cache again with the first key, if "
-        + "they have a former one."
+        + "nothing: see trim for that. Encrypts entries of an encrypted cache with the first key, as rekey does."
     static let examples = [
         CommandExample(arguments: ["compact", "--cache", "cities"], meaning: "Make the cache's files smaller")
     ]

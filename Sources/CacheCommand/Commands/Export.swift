@@ -10,7 +10,8 @@ struct Export: Subcommand {
     static let discussion: String? =
         "Each file is a keyed archive as the app saved it, a property list that plutil reads; index.ndjson "
         + "has the keys, dates and tags. import reads all of it, into a cache of any layout. Reports damaged "
-        + "entries, and leaves them out; the exit code is then 1. After Ctrl-C the written files are whole."
+        + "entries, and leaves them out; the exit code is then 1. After Ctrl-C the written files are whole. "
+        + "The files of an encrypted cache are not encrypted: they are written with --decrypt alone."
     static let examples = [
         CommandExample(
             arguments: ["export", "backup", "--cache", "cities", "--all"],
@@ -24,6 +25,7 @@ struct Export: Subcommand {
 
     @Operand("DIR", help: "The directory to write into; made if missing, else it must be empty") var path: String
     let cache = SharedCacheOptions()
+    @Flag("decrypt", help: "Write the entries of an encrypted cache, which anyone can read then") var decrypts: Bool
     @Flag("all", help: "Write expired entries too") var includesExpired: Bool
     @Flag(
         "force",
@@ -36,7 +38,9 @@ struct Export: Subcommand {
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         let interruption = environment.trapSignals()
         // First, so that no directory is made for a cache that is not there.
-        let cache = try environment.backend.open(self.cache.selection())
+        let selection = try self.cache.selection()
+        let cache = try environment.backend.open(selection)
+        if selection.keys != nil, !decrypts { throw CommandFailure.plainExport(selection) }
         let folder = try ExchangeFolder(path: path, creating: true)
         try folder.lock()
         let exporter = Exporter(

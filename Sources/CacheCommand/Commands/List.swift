@@ -1,3 +1,4 @@
+import ArchiveStore
 import Foundation
 import KeyedArchive
 
@@ -10,7 +11,9 @@ struct List: Subcommand {
         + "two, a line feed as \\n, other invisible characters as \\u{…}; get - and remove - read keys from "
         + "standard input in this form. With --null, all of them take keys as they are; list reports a key with "
         + "a NUL in it, and the exit code is 1. Ctrl-C stops after a whole line. In caches of the library "
-        + "ModelCache, --long and --json describe models and lists."
+        + "ModelCache, --long and --json describe models and lists. Of an encrypted cache without its key, "
+        + "shows on standard error, and with --json as an object, what can be seen of its files; the exit code is "
+        + "then 1."
     static let examples = [
         CommandExample(
             arguments: ["list", "--cache", "cities", "--long", "--sort", "size", "--limit", "10"],
@@ -49,7 +52,14 @@ struct List: Subcommand {
     func run(in environment: CommandEnvironment) throws -> ExitStatus {
         // The reader of a key that was cut would take it for another one.
         let interruption = environment.trapSignals()
-        let cache = try environment.backend.open(self.cache.selection())
+        let selection = try self.cache.selection()
+        let cache: any CacheAccess
+        do {
+            cache = try environment.backend.open(selection)
+        } catch let failure as CommandFailure where failure.needsKey {
+            try show(environment.backend.visibleFiles(of: selection).files, environment)
+            throw failure
+        }
         var status = ExitStatus.success
         if writesJSON {
             try writeJSON(of: cache, until: interruption, environment)
@@ -63,6 +73,12 @@ struct List: Subcommand {
             }
         }
         return interruption.signal.map(ExitStatus.signal) ?? status
+    }
+
+    /// What can be seen of an encrypted cache. Not as lines on standard output, which its reader would take for keys.
+    private func show(_ files: VisibleFiles, _ environment: CommandEnvironment) throws {
+        if writesJSON { return try environment.write(files.json) }
+        environment.errors.write(files.prose)
     }
 
     /// - Returns: `.failure` if a key has a NUL in it: its reader would take its parts for keys.

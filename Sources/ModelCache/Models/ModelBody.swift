@@ -20,7 +20,7 @@ public struct ModelBody: Sendable {
     /// - Parameters:
     ///   - data: the bytes as the server sent them.
     ///   - headers: the answer's headers.
-    ///   - decoder: as for ``Models/init(account:types:directory:dataProtection:isExcludedFromBackup:transport:clock:onFailure:decoder:)``.
+    ///   - decoder: as for ``Models/init(account:types:directory:encryption:dataProtection:isExcludedFromBackup:transport:clock:onFailure:decoder:)``.
     public init(
         _ data: Data,
         headers: ModelHeaders = [:],

@@ -16,6 +16,7 @@ final class Account: Sendable {
     private let tables = Mutex(Tables())
     /// The same, for a look that waits for no opening.
     private let opened = Mutex(Tables())
+    private var encryption: DiskSettings.Encryption { directory?.encryption.disk ?? .none }
     let writer = DiskWriter()
     let bus = ChangeBus()
     /// Where disk reads run: the threads of Swift's tasks are too few to wait for a disk.
@@ -80,6 +81,7 @@ final class Account: Sendable {
             writer.claim.withLock { $0 = own }
         }
         do throws(ModelCacheError) {
+            try directory?.finishErasing()
             _ = try bookkeeping()
         } catch {
             giveUpClaim()
@@ -119,6 +121,7 @@ final class Account: Sendable {
         unreadable: UnreadableEntries
     ) throws(CacheError) -> Cache<Value> where Value.Wrapper.Value == Value {
         var disk = disk
+        disk.encryption = encryption
         settings(&disk)
         return try Value.openCache(
             name: name,
@@ -258,6 +261,26 @@ final class Account: Sendable {
         return failure ?? last
     }
 
+    /// Encrypts all entries with the current key that have a former one. Blocks on disk I/O.
+    ///
+    /// - Throws: `.closed`, `.storage`.
+    func rekey() throws(ModelCacheError) -> [Rekeyed] {
+        _ = try bookkeeping()
+        var all: [any Closable] = [try lists()]
+        for type in models.values { all.append(try table(of: type)) }
+        let bookkeeping = tables.withLock { $0.bookkeeping?.1 }
+        return try wrappingCacheErrors { () throws(CacheError) in
+            var results: [Rekeyed] = []
+            for table in all { results.append(try table.rekey()) }
+            if let bookkeeping { results.append(try bookkeeping.rekey()) }
+            return results
+        }
+    }
+
+    private func table<Model: CachedModel>(of type: Model.Type) throws(ModelCacheError) -> any Closable {
+        try table(type)
+    }
+
     /// Gives up entries in memory, of each table, until no more than so many are left. Nothing for an account in memory
     /// alone.
     func trimMemory(toCount count: Int) {
@@ -280,6 +303,7 @@ final class Account: Sendable {
 protocol Closable: Sendable {
     func close() -> ModelCacheError?
     func trimMemory(toCount count: Int)
+    func rekey() throws(CacheError) -> Rekeyed
 }
 
 /// Calls `body` with each element, also after one that fails.
@@ -323,6 +347,7 @@ final class ListTable: Closable {
 
     func close() -> ModelCacheError? { closing(records.cache) }
     func trimMemory(toCount count: Int) { records.cache.trimMemory(toCount: count) }
+    func rekey() throws(CacheError) -> Rekeyed { try records.cache.rekey() }
 
     /// Puts entries in the place of the present ones.
     func merged(_ changes: RecordTable<ListEntry>.Changes) -> MergedGroup {

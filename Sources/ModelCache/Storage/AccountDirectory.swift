@@ -7,18 +7,26 @@ struct AccountDirectory: Sendable {
     let root: URL
     /// The directory of this one.
     let url: URL
+    let encryption: AccountEncryption
 
     private static let erasedPrefix = ".erased-"
+    /// The file in the directory of an account that is being erased.
+    private static let mark = ".erasing"
 
     /// - Parameter root: `nil`: `models` in the program's cache directory.
     /// - Throws: `.invalidAccount`.
-    init(account: String, in root: URL?) throws(ModelCacheError) {
+    init(
+        account: String,
+        in root: URL?,
+        encryption: AccountEncryption = .none
+    ) throws(ModelCacheError) {
         let root = root ?? CacheDirectory.standard().appending(path: "models", directoryHint: .isDirectory)
         guard (1...60).contains(account.utf8.count) else {
             throw ModelCacheError(.invalidAccount, "the name of an account is 1 to 60 UTF-8 bytes long")
         }
         self.root = root
         url = root.appending(path: Self.component(account), directoryHint: .isDirectory)
+        self.encryption = encryption
     }
 
     /// A path component for any name. Different names give different ones, also where case does not count.
@@ -99,10 +107,47 @@ struct AccountDirectory: Sendable {
         return failure
     }
 
-    /// Takes the account away: it has no name any longer at once, and then no files. Blocks on disk I/O.
+    /// Forgets the account's keys, and then takes it away: it has no name any longer at once, and then no files. Blocks on
+    /// disk I/O.
     ///
-    /// - Throws: `.storage`. If the account still has its name then, nothing is changed.
+    /// - Throws: `.storage`. If the account still has its name then, its files are as they were.
     func erase() throws(ModelCacheError) {
+        let failure = forgetKeys()
+        try deleteFiles()
+        if let failure { throw failure }
+    }
+
+    /// Ends the erasing of the account that another process has begun, and may not have ended. Blocks on disk I/O.
+    ///
+    /// - Throws: `.storage`.
+    func finishErasing() throws(ModelCacheError) {
+        guard access(markPath, F_OK) == 0 else { return }
+        try erase()
+    }
+
+    private var markPath: String { url.appending(path: Self.mark).path(percentEncoded: false) }
+
+    private func forgetKeys() -> ModelCacheError? {
+        guard let forget = encryption.forget else { return nil }
+        leaveMark()
+        do {
+            try forget()
+            return nil
+        } catch {
+            return ModelCacheError(.storage, "the keys of the account cannot be forgotten", cause: error)
+        }
+    }
+
+    /// Marks the account as one that is being erased: once its keys are forgotten, it cannot be opened. On a full volume there
+    /// is no mark, and an account whose erasing is interrupted has to be erased again.
+    private func leaveMark() {
+        let descriptor = open(markPath, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    private func deleteFiles() throws(ModelCacheError) {
         let erased = root.appending(path: Self.erasedPrefix + UUID().uuidString)
         do {
             try FileManager.default.moveItem(at: url, to: erased)

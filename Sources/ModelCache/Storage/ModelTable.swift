@@ -97,4 +97,5 @@ final class ModelTable<Model: CachedModel>: Sendable {
 extension ModelTable: Closable {
     func close() -> ModelCacheError? { closing(records.cache) }
     func trimMemory(toCount count: Int) { records.cache.trimMemory(toCount: count) }
+    func rekey() throws(CacheError) -> Rekeyed { try records.cache.rekey() }
 }

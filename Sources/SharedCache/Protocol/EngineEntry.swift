@@ -15,6 +15,8 @@ struct EngineEntry {
     let key: StoreKey
     let name: String
     let clock: EngineClock
+    /// Opens the archives of its cache; `nil` if they are not encrypted.
+    var sealing: ValueSealing?
 
     /// The bytes of an answer; `nil` if there is nothing, which `GETRANGE` answers by no bytes.
     static func bytes(_ value: RedisValue, _ action: String) throws(StoreError) -> [UInt8]? {
@@ -27,8 +29,30 @@ struct EngineEntry {
         let limit = Self.archiveByteLimit
         let file = try checked(bytes) { () throws(EntryFault) in try EntryFile(verifying: bytes) }
         let information = try information(file, byteCount: bytes.count)
-        let archive = try checked(bytes) { () throws(EntryFault) in try file.archive(limit: limit) }
-        return StoredArchive(archive: archive, information: information)
+        let value = try checked(bytes) { () throws(EntryFault) in try file.archive(limit: limit) }
+        return StoredArchive(archive: try opened(value), information: information)
+    }
+
+    /// The archive in a value that was saved with this cache's settings.
+    private func opened(_ value: [UInt8]) throws(StoreError) -> [UInt8] {
+        func failure(_ code: StoreError.Code, _ reason: String) -> StoreError {
+            StoreError(code, path: name, action: Self.reading, reason: reason)
+        }
+        guard let sealing else {
+            if ValueSealing.isSealed(value) { throw failure(.locked, "it is encrypted, and no key was given") }
+            return value
+        }
+        do throws(ValueSealing.Fault) {
+            return try sealing.open(value, for: key, limit: Self.archiveByteLimit)
+        } catch {
+            switch error {
+            case .notEncrypted: throw failure(.foreign, "it is not encrypted, and the cache's values are")
+            case .locked(let reason): throw failure(.locked, reason)
+            case .damaged: throw failure(.corrupted, "it was not encrypted for this entry, or was changed")
+            case .unsupported(let version):
+                throw failure(.unsupportedVersion, "the value is encrypted in version \(version)")
+            }
+        }
     }
 
     /// The most bytes that a server's value may have.
@@ -107,9 +131,13 @@ struct NewEntry {
         clock: EngineClock,
         now: Date = .now,
         serial: UInt64,
-        compression: SharedSettings.Compression = .automatic
+        compression: SharedSettings.Compression = .automatic,
+        sealing: ValueSealing? = nil
     ) throws(StoreError) {
         let limit = EngineEntry.archiveByteLimit
+        guard archive.count <= limit else { throw StoreError.tooLarge(archive.count, limit: limit) }
+        var (archive, kind) = (archive, compression.kind(for: archive))
+        if let sealing { (archive, kind) = (try sealing.seal(archive, for: key, kind), .stored) }
         guard archive.count <= limit else { throw StoreError.tooLarge(archive.count, limit: limit) }
         var attributes = attributes
         attributes.serial = serial
@@ -120,7 +148,7 @@ struct NewEntry {
             archive: archive,
             key: key,
             attributes: there,
-            compression: compression.kind(for: archive)
+            compression: kind
         )
         lifetime = Lifetime(attributes, now: now)
         let count = (bytes.count - 1) / EngineEntry.partByteCount + 1

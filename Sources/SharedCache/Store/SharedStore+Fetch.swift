@@ -72,7 +72,7 @@ extension SharedStore {
         stride(from: 0, to: keys.count, by: Self.fetchedAtOnce).flatMap { start in
             let part = keys[start..<min(start + Self.fetchedAtOnce, keys.count)]
             do throws(StoreError) {
-                var reading = PartReading(part, in: view, try knownClock())
+                var reading = PartReading(part, in: view, try knownClock(), by: sealing)
                 if reading.isOwed { return reading.results }
                 reading.take(try ask(Insisting(ReadEntries(reading.keys))), view)
                 for (entry, bytes) in reading.damaged {
@@ -94,7 +94,7 @@ extension SharedStore {
         _ clock: EngineClock
     ) async -> [Result<StoredArchive?, StoreError>] {
         do throws(StoreError) {
-            var reading = PartReading(keys, in: view, clock)
+            var reading = PartReading(keys, in: view, clock, by: sealing)
             if reading.isOwed { return reading.results }
             reading.take(try await request(Insisting(ReadEntries(reading.keys)), isUrgent: isUrgent), view)
             for (entry, bytes) in reading.damaged { await takeAway(entry, bytes) }
@@ -122,6 +122,7 @@ extension SharedStore {
         private var places: [Int] = []
         private let wasOwed: [Bool]
         private let clock: EngineClock
+        private let sealing: ValueSealing?
         /// For each text; no entry until its answer was taken.
         private(set) var results: [Result<StoredArchive?, StoreError>] = []
         private(set) var hits = 0
@@ -131,7 +132,12 @@ extension SharedStore {
         /// Whether the server is not to be asked: a removal of every key is owed.
         var isOwed: Bool { wasOwed.allSatisfy(\.self) }
 
-        init(_ texts: ArraySlice<String>, in view: SharedView, _ clock: EngineClock) {
+        init(
+            _ texts: ArraySlice<String>,
+            in view: SharedView,
+            _ clock: EngineClock,
+            by sealing: ValueSealing?
+        ) {
             for (place, text) in texts.enumerated() {
                 do throws(StoreError) {
                     keys.append(try StoreKey(text))
@@ -143,12 +149,13 @@ extension SharedStore {
             }
             wasOwed = view.areOwed(keys)
             self.clock = clock
+            self.sealing = sealing
         }
 
         mutating func take(_ found: [ReadEntries.Found], _ view: SharedView) {
             let isOwed = view.areOwed(keys)
             for (index, key) in keys.enumerated() {
-                let entry = EngineEntry(key: key, name: found[index].name, clock: clock)
+                let entry = EngineEntry(key: key, name: found[index].name, clock: clock, sealing: sealing)
                 let value = found[index].value
                 do throws(StoreError) {
                     let bytes =
@@ -181,7 +188,7 @@ extension SharedStore {
     )? {
         if view.isOwed(key) { return nil }
         let found = try ask(Insisting(ReadEntries([key])))[0]
-        let entry = EngineEntry(key: key, name: found.name, clock: clock)
+        let entry = EngineEntry(key: key, name: found.name, clock: clock, sealing: sealing)
         let bytes = try EngineEntry.bytes(found.value, EngineEntry.reading)
         count(hits: bytes == nil ? 0 : 1, misses: bytes == nil ? 1 : 0)
         return bytes.map { (entry, $0) }

@@ -185,7 +185,7 @@ extension SharedStore {
             return zip(keys, try ask(Insisting(ReadEntries(keys)))).map { key, found in
                 Result { () throws(StoreError) in
                     let bytes = try EngineEntry.bytes(found.value, EngineEntry.reading)
-                    let entry = EngineEntry(key: key, name: found.name, clock: clock)
+                    let entry = EngineEntry(key: key, name: found.name, clock: clock, sealing: sealing)
                     return try bytes.map { bytes throws(StoreError) in try entry.archive(in: bytes) }
                 }
             }

@@ -56,6 +56,17 @@ extension SharedStore {
         return 0
     }
 
+    /// Asks for the keys again, so that saves use the current one; writes nothing again.
+    package func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying {
+        try checkUsable()
+        var result = Rekeying()
+        guard let sealing else { return result }
+        try sealing.askForKeys()
+        // Values on the server may have any key.
+        result.formerKeys = [0]
+        return result
+    }
+
     // MARK: Debts
 
     /// Changes a key's entry; if the engine does not acknowledge that, the entry is owed, and not read here.

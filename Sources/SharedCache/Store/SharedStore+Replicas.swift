@@ -38,7 +38,8 @@ extension SharedStore {
         // A text that is not a key has its failure from the primary's part.
         let keys = texts.enumerated().compactMap { place, text -> (place: Int, entry: EngineEntry)? in
             guard let key = try? StoreKey(text) else { return nil }
-            return (place, EngineEntry(key: key, name: view.names.entry(text, generation), clock: clock))
+            let name = view.names.entry(text, generation)
+            return (place, EngineEntry(key: key, name: name, clock: clock, sealing: sealing))
         }
         let commands = keys.map { ReadEntries.firstPart(of: $0.entry.name) }
         let answers = await replicas.read(commands, within: time)

@@ -46,7 +46,8 @@ extension SharedStore {
             attributes,
             clock: clock,
             serial: serials.withLock { $0.next() },
-            compression: settings.compression
+            compression: settings.compression,
+            sealing: sealing
         )
     }
 

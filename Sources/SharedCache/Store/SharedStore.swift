@@ -23,6 +23,8 @@ package final class SharedStore: LoadingStore {
     let view: SharedView
     let offset: ClockOffset
     let settings: SharedSettings
+    /// `nil` if values are not encrypted.
+    let sealing: ValueSealing?
     let waiters = LeaseWaiters()
     /// Extends the leases of loads.
     let keeper: LeaseKeeper
@@ -53,6 +55,8 @@ package final class SharedStore: LoadingStore {
         self.keeper = keeper
         self.offset = offset
         self.settings = settings
+        // With the prefix, the cache and the schema, each of which has one reading.
+        sealing = settings.encryption.keyProvider.map { ValueSealing($0, place: names.entries) }
         self.tellOfRenewal = tellOfRenewal
         let rule: NearValidity.Rule =
             settings.coherence.age.map { .age($0) } ?? .heard(window: settings.heartbeat.window)

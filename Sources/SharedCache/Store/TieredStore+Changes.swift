@@ -106,6 +106,13 @@ extension TieredStore {
         return try near.compact()
     }
 
+    package func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying {
+        let there = try shared.rekey(while: goesOn)
+        var result = try near.rekey(while: goesOn)
+        result.formerKeys.formUnion(there.formerKeys)
+        return result
+    }
+
     // MARK: Leases
 
     package func takeLeases(

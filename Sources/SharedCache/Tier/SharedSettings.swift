@@ -1,3 +1,5 @@
+import TypedCache
+
 /// How a shared tier behaves. Addresses and credentials are in its URL, which may have other timeouts, too.
 ///
 /// ```swift
@@ -24,6 +26,12 @@ public struct SharedSettings: Sendable, Equatable {
     public var reads: Reads
     /// How entries are compressed; `.automatic` by default. Applies to saves from now on: any setting reads every entry.
     public var compression: Compression
+    /// Whether values are encrypted before they are sent, and with which keys; `.none` by default. See
+    /// <doc:EncryptedValues>.
+    ///
+    /// The keys are asked for when a cache is opened, which blocks and may throw `.locked`, and when a value has a key that was
+    /// not among them. Copies on a near disk are encrypted by their own settings: see ``NearStorage``.
+    public var encryption: DiskSettings.Encryption
 
     /// Makes settings.
     ///
@@ -37,6 +45,7 @@ public struct SharedSettings: Sendable, Equatable {
     ///   - replicas: see ``replicas``.
     ///   - reads: see ``reads``.
     ///   - compression: see ``compression``.
+    ///   - encryption: see ``encryption``.
     public init(
         timeouts: Timeouts = Timeouts(),
         heartbeat: Heartbeat = Heartbeat(),
@@ -46,7 +55,8 @@ public struct SharedSettings: Sendable, Equatable {
         loads: Loads = .oncePerFleet(lease: .seconds(10)),
         replicas: Replicas = .none,
         reads: Reads = .primary,
-        compression: Compression = .automatic
+        compression: Compression = .automatic,
+        encryption: DiskSettings.Encryption = .none
     ) {
         self.timeouts = timeouts
         self.heartbeat = heartbeat
@@ -57,6 +67,7 @@ public struct SharedSettings: Sendable, Equatable {
         self.replicas = replicas
         self.reads = reads
         self.compression = compression
+        self.encryption = encryption
     }
 
     /// The settings that a tier takes: values beyond their bounds become the nearest allowed value, since each may be

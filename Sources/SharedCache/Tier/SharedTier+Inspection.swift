@@ -5,9 +5,15 @@ import TypedCache
 extension SharedTier {
     /// Looks at one cache.
     ///
-    /// - Throws: `.invalidName`.
+    /// - Throws: `.invalidName`; `.locked` if the keys of encrypted values cannot be had.
     package func inspector(cache: String, schema: UInt32) throws(CacheError) -> CacheInspector {
-        try CacheInspector(name: cache, store: store(cache: cache, schema: schema))
+        let store = store(cache: cache, schema: schema)
+        do throws(StoreError) {
+            try store.sealing?.askForKeys()
+        } catch {
+            throw CacheError(error)
+        }
+        return try CacheInspector(name: cache, store: store)
     }
 
     /// Reads the server's clock now, and not only after the first heartbeat: a tool may save right after it has

@@ -264,8 +264,13 @@ public final class SharedTier: Sendable {
         _ storage: NearStorage
     ) throws(CacheError) -> any ArchiveStore {
         // A name that no cache may have is refused before a directory is made.
-        let near = try storage.store(cache: cache, owner: "\(prefix.split(separator: ":").last ?? "").\(schema)")
         let shared = store(cache: cache, schema: schema, olderSchemas: olderSchemas)
+        do throws(StoreError) {
+            try shared.sealing?.askForKeys()
+        } catch {
+            throw CacheError(error)
+        }
+        let near = try storage.store(cache: cache, owner: "\(prefix.split(separator: ":").last ?? "").\(schema)")
         guard let near else { return shared }
         return TieredStore(near: near, shared: shared)
     }

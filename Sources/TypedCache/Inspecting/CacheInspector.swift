@@ -160,8 +160,10 @@ extension CacheInspector {
 
     /// When an entry was last saved or removed, as far as the times of files and folders tell; `nil` if they cannot be
     /// read. Blocks on disk I/O.
-    package func lastChange() -> Date? {
-        guard let directory else { return nil }
+    package func lastChange() -> Date? { directory.flatMap(Self.lastChange) }
+
+    /// When an entry of the cache with this directory was last saved or removed, as ``lastChange()`` tells it.
+    package static func lastChange(in directory: URL) -> Date? {
         let files = FileManager.default.enumerator(atPath: directory.path(percentEncoded: false))
         var latest: Date?
         while let name = files?.nextObject() as? String {
@@ -374,5 +376,12 @@ extension CacheInspector {
             }
             return try core.store.compact()
         }
+    }
+
+    /// Encrypts the entries with the current key that have a former one.
+    ///
+    /// - Parameter goesOn: is given now and then what has been done; ends it where it returns `false`.
+    package func rekey(while goesOn: (Rekeying) -> Bool) throws(CacheError) -> Rekeyed {
+        try core.rekey(while: goesOn)
     }
 }

@@ -64,6 +64,9 @@ extension DiskSettings {
             init(_ keys: KeyProvider) { self.keys = keys }
         }
 
+        /// For layers above, whose values are not in files.
+        package var keyProvider: KeyProvider? { provider?.keys }
+
         /// The files are not encrypted. A cache that is encrypted is refused with `.locked`.
         public static let none = Encryption(provider: nil)
 

@@ -30,7 +30,8 @@ import Testing
         "verify": "verify --cache c",
         "export": "export DIR/out --cache c --force", "import": "import DIR/out --cache c",
         "remove": "remove k1 --cache c --dry-run", "trim": "trim --max-size 1G --cache c",
-        "compact": "compact --cache c", "clear": "clear --cache d --yes", "dump": "dump k1 --cache c",
+        "compact": "compact --cache c", "rekey": "rekey --cache c --key-env NO_SUCH_VARIABLE",
+        "clear": "clear --cache d --yes", "dump": "dump k1 --cache c",
     ]
 
     @Test("Each subcommand with --root has a command line here")

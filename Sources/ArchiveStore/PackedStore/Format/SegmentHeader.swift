@@ -111,39 +111,57 @@ struct SegmentHeader: Sendable {
     ///
     /// - Parameter keys: `nil`: the segment must not be encrypted; otherwise it must be, with one of these.
     init(_ bytes: [UInt8], number: UInt32, keys: SealingKeys? = nil) throws(Fault) {
-        let reader = ByteReader(bytes)
-        guard bytes.count >= Self.fixedByteCount, reader.number(at: 0) == Self.magic else { throw .damaged }
-        let version = reader.number(at: 8, as: UInt16.self)
-        storedByteCount = Int(reader.number(at: 76, as: UInt32.self))
-        let end = Self.fixedByteCount + storedByteCount
-        guard storedByteCount <= Self.largestByteCount - Self.fixedByteCount, bytes.count >= end else {
-            throw .damaged
-        }
-        let checksum = bytes[8..<end].withUnsafeBytes { Zlib.crc32($0) }
-        guard reader.number(at: 4) == checksum else { throw .damaged }
-        guard version == Self.version || version == Self.sealedVersion else {
-            throw .unsupported(version: Int(version))
-        }
-        fields = Fields(
-            number: reader.number(at: 12),
-            log: LogIdentity(seed: reader.number(at: 16), salt: reader.number(at: 60)),
-            key: reader.number(at: 52),
-            identity: reader.number(at: 20),
-            boot: reader.number(at: 28),
-            predecessorEnd: reader.number(at: 36),
-            firstLiveSegment: reader.number(at: 40),
-            isDurable: bytes[10] != 0,
-            begunAt: Double(bitPattern: reader.number(at: 44))
-        )
-        guard fields.number == number else { throw .damaged }
-        var stored = Array(bytes[Self.fixedByteCount..<end])
-        cipher = try Self.cipher(of: fields, version, algorithm: bytes[11], keys)
+        let visible = try Visible(bytes, number: number)
+        (fields, storedByteCount) = (visible.fields, visible.storedByteCount)
+        var stored = Array(bytes[Self.fixedByteCount..<Self.fixedByteCount + storedByteCount])
+        cipher = try Self.cipher(of: fields, visible.version, algorithm: bytes[11], keys)
         if let cipher {
             stored = try Self.opened(stored[...], by: cipher, authenticating: bytes[8..<Self.fixedByteCount])
         }
         dictionary =
             stored.isEmpty
-            ? nil : StoredDictionary(bytes: stored, byteCount: Int(reader.number(at: 68, as: UInt32.self)))
+            ? nil : StoredDictionary(bytes: stored, byteCount: visible.dictionaryByteCount)
+    }
+
+    /// The parts of a header that are readable without a key.
+    struct Visible {
+        let fields: Fields
+        let version: UInt16
+        let storedByteCount: Int
+        let dictionaryByteCount: Int
+
+        init(_ bytes: [UInt8], number: UInt32) throws(Fault) {
+            let reader = ByteReader(bytes)
+            guard bytes.count >= SegmentHeader.fixedByteCount, reader.number(at: 0) == SegmentHeader.magic else {
+                throw .damaged
+            }
+            version = reader.number(at: 8, as: UInt16.self)
+            storedByteCount = Int(reader.number(at: 76, as: UInt32.self))
+            let end = SegmentHeader.fixedByteCount + storedByteCount
+            guard storedByteCount <= SegmentHeader.largestByteCount - SegmentHeader.fixedByteCount,
+                bytes.count >= end
+            else {
+                throw .damaged
+            }
+            let checksum = bytes[8..<end].withUnsafeBytes { Zlib.crc32($0) }
+            guard reader.number(at: 4) == checksum else { throw .damaged }
+            guard version == SegmentHeader.version || version == SegmentHeader.sealedVersion else {
+                throw .unsupported(version: Int(version))
+            }
+            fields = Fields(
+                number: reader.number(at: 12),
+                log: LogIdentity(seed: reader.number(at: 16), salt: reader.number(at: 60)),
+                key: reader.number(at: 52),
+                identity: reader.number(at: 20),
+                boot: reader.number(at: 28),
+                predecessorEnd: reader.number(at: 36),
+                firstLiveSegment: reader.number(at: 40),
+                isDurable: bytes[10] != 0,
+                begunAt: Double(bitPattern: reader.number(at: 44))
+            )
+            dictionaryByteCount = Int(reader.number(at: 68, as: UInt32.self))
+            guard fields.number == number else { throw .damaged }
+        }
     }
 
     /// The cipher of a segment; `nil` if it is not encrypted.

@@ -63,15 +63,17 @@ extension SpaceManager {
 
     /// As above, but where there is no room to write all entries again, evicts some.
     private func compactEvicting(evictions: inout Evictions) throws(StoreError) -> Int {
-        try compact(evictions: &evictions) { state, evictions throws(StoreError) in
-            let room = max(0, budget.freeByteCount(of: state.log))
-            return try state.reclaimer.reclaimFirst(
-                keeping: .some(byteCount: room),
-                now: nil,
-                from: &state.log,
-                evictions: &evictions
-            )
-        }
+        try compact(evictions: &evictions, withoutRoom: evictFirst)
+    }
+
+    /// Drops the first segment with those of its entries that there is no room to write again.
+    func evictFirst(_ state: inout LogState, _ evictions: inout Evictions) throws(StoreError) -> Bool {
+        try state.reclaimer.reclaimFirst(
+            keeping: .some(byteCount: max(0, budget.freeByteCount(of: state.log))),
+            now: nil,
+            from: &state.log,
+            evictions: &evictions
+        )
     }
 
     private func compact(
@@ -87,7 +89,7 @@ extension SpaceManager {
     }
 
     /// Writes the first segment again; returns whether there was one up to `last`.
-    private func compactFirst(
+    func compactFirst(
         upTo last: UInt32,
         evictions: inout Evictions,
         withoutRoom evict: (inout LogState, inout Evictions) throws(StoreError) -> Bool
