@@ -3,9 +3,11 @@ import Sealing
 extension FileStore {
     /// How often all entries are looked at: other processes may move some in the meantime, or save some with the former key.
     private static var mostPasses: Int { 4 }
+    private static var renewing: String { "encrypting an entry with another key" }
 
     /// Implementation: no file has dead bytes. An encrypted entry with a former key is written again with the current one:
-    /// `write` to a draft, then `rename`, while the shard is locked, if the entry is still the same.
+    /// `write` to a draft, then `rename`, while the shard is locked, if the entry is still the same. Waits for the device
+    /// whatever the store's durability, for the former key may be forgotten then.
     @discardableResult
     package func compact() throws(StoreError) -> Int {
         guard let keys = settings.keys else {
@@ -24,6 +26,7 @@ extension FileStore {
             var count = 0
             for (index, shard) in directory.shards.enumerated() {
                 guard let folder = try shard.refreshedDirectory() else { continue }
+                let former = count
                 for (name, slot) in try names(in: folder, of: shard, index) {
                     do throws(StoreError) {
                         let chain = chain(name, in: folder, of: shard, directory)
@@ -32,7 +35,7 @@ extension FileStore {
                         failure = failure ?? error
                     }
                 }
-                try shard.wait(for: folder)
+                if count > former { try attempt(Self.renewing, shard.path, folder.synchronize()) }
             }
             if count == 0 { break }
         }
@@ -67,12 +70,12 @@ extension FileStore {
             save: entry.seal?.save
         )
         let session = try directory.session()
-        let draft = try session.write(bytes, synchronized: settings.isDurable).name
+        let draft = try session.write(bytes, synchronized: true).name
         do throws(StoreError) {
             try shard.withLock(on: chain.reader.directory, waits: false) { () throws(StoreError) in
                 // Its size stays the same, so the journal has nothing to learn.
                 guard try former(.tail)?.seal?.save == entry.seal?.save else { return session.discard(draft) }
-                try attempt("renaming a draft into place", chain.path(slot)) { () throws(SystemError) in
+                try attempt(Self.renewing, chain.path(slot)) { () throws(SystemError) in
                     let fileName = chain.name.fileName(slot: slot)
                     try session.directory.rename(draft, to: fileName, in: chain.reader.directory)
                 }
