@@ -430,6 +430,41 @@ import Testing
         }
     }
 
+    /// All that compacting writes is on the device when it returns, under each durability: the former key may be forgotten.
+    @Test func compactingWaitsForTheDevice() throws {
+        try withTemporaryDirectory { path in
+            let first = try SealedFolder.openFiles(path)
+            for number in 0..<5 { try first.save([1], forKey: "\(number)", storedAt: .now, expiresAt: nil) }
+            let calls = Mutex<[FileLayer.Call]>([])
+            let layer = FileLayer { call in
+                calls.withLock { $0.append(call) }
+                return .proceed
+            }
+            let settings = SealedFolder.settings(.of(TrialKeys.two, TrialKeys.one))
+            let store = try FileStore(directory: path, create: false, settings: settings, layer: layer, naming: nil)
+            try store.compact()
+            let made = calls.withLock { $0 }
+            func isSynchronized(_ name: String, in part: some Sequence<FileLayer.Call>) -> Bool {
+                part.contains { $0.operation == .synchronize && $0.name == name }
+            }
+            var renames = 0
+            for (place, call) in made.enumerated() where call.operation == .rename {
+                let target = try #require(call.newName)
+                let folder = target == "names" ? path : try entryFolder(of: target, in: path)
+                #expect(isSynchronized(call.name, in: made[..<place]), "\(target)")
+                #expect(isSynchronized(folder, in: made[place...]), "\(target)")
+                renames += 1
+            }
+            #expect(renames == 6)
+        }
+    }
+
+    /// The two-digit folder with an entry's file.
+    private func entryFolder(of file: String, in path: String) throws -> String {
+        let found = try SealedFolder.files(path).keys.first { $0.hasSuffix("/" + file) }
+        return String(try #require(found).prefix(2))
+    }
+
     /// A process that cannot replace the file of the names goes on with it as it is.
     @Test func aReadOnlyFolderIsNotRotated() throws {
         try withTemporaryDirectory { path in
