@@ -8,6 +8,8 @@ import Testing
 
 /// Encrypting the entries of open caches again with another key.
 @Suite(.enabled(if: CipherAlgorithm.isAvailable)) struct RekeyTests {
+    static let layouts: [DiskSettings.Layout] = [.packed, .files]
+
     private let directory = TestDirectory()
     private var root: String { directory.url.path }
 
@@ -39,9 +41,10 @@ import Testing
 
     private func open(
         _ ring: KeyRing?,
+        _ layout: DiskSettings.Layout = .automatic,
         _ change: (inout DiskSettings) -> Void = { _ in }
     ) throws -> Cache<String> {
-        var disk = DiskSettings(encryption: ring?.encryption ?? .none)
+        var disk = DiskSettings(layout: layout, encryption: ring?.encryption ?? .none)
         change(&disk)
         return try Cache(
             name: "secrets",
@@ -60,9 +63,9 @@ import Testing
     }
 
     /// One process rotates the keys of a cache that it has open twice.
-    @Test func twoOpenCachesFollowARotation() async throws {
+    @Test(arguments: layouts) func twoOpenCachesFollowARotation(_ layout: DiskSettings.Layout) async throws {
         let ring = KeyRing(1)
-        let (one, other) = (try open(ring), try open(ring))
+        let (one, other) = (try open(ring, layout), try open(ring, layout))
         for number in 0..<200 { try await one.save("value \(number)", forKey: "\(number)") }
         #expect(try await other.fetch(forKey: "7") == "value 7")
         #expect(try await one.rekey() == Rekeyed(.init()))
@@ -86,9 +89,10 @@ import Testing
     }
 
     /// A cache without entries has the key of its last segment.
-    @Test(arguments: [false, true]) func noEntriesNeedTheFormerKeyEither(hadEntries: Bool) throws {
+    @Test(arguments: layouts, [false, true])
+    func noEntriesNeedTheFormerKeyEither(_ layout: DiskSettings.Layout, hadEntries: Bool) throws {
         let ring = KeyRing(1)
-        let cache = try open(ring)
+        let cache = try open(ring, layout)
         try cache.save("value", forKey: "key")
         if hadEntries { try cache.remove(forKey: "key") } else { try cache.removeAll() }
         ring.set(2, 1)
@@ -98,10 +102,10 @@ import Testing
     }
 
     /// A cache at its limit has no room for two copies of a segment.
-    @Test func aCacheAtItsLimitGivesUpFewEntries() throws {
+    @Test(arguments: layouts) func aCacheAtItsLimitGivesUpFewEntries(_ layout: DiskSettings.Layout) throws {
         let ring = KeyRing(1)
         let limit = 256 << 10
-        let cache = try open(ring) { $0.byteLimit = .bytes(limit) }
+        let cache = try open(ring, layout) { $0.byteLimit = .bytes(limit) }
         var generator = SeededGenerator(seed: 5)
         for number in 0..<1_000 {
             try cache.save(Data(generator.bytes(600)).base64EncodedString(), forKey: "\(number)")
@@ -116,9 +120,9 @@ import Testing
     }
 
     /// Nothing is lost where the former key is missing: both are needed until it is done.
-    @Test func withoutTheFormerKeyEntriesStay() throws {
+    @Test(arguments: layouts) func withoutTheFormerKeyEntriesStay(_ layout: DiskSettings.Layout) throws {
         let ring = KeyRing(1)
-        let cache = try open(ring)
+        let cache = try open(ring, layout)
         try cache.save("value", forKey: "key")
         ring.set()
         #expect(Self.code { _ = try cache.rekey() } == .locked)
@@ -130,9 +134,9 @@ import Testing
         #expect(try cache.fetch(forKey: "key") == "value")
     }
 
-    @Test func deferredSavesAreIncluded() async throws {
+    @Test(arguments: layouts) func deferredSavesAreIncluded(_ layout: DiskSettings.Layout) async throws {
         let ring = KeyRing(1)
-        let cache = try open(ring) { $0.writing = .behind(limit: .mebibytes(1)) }
+        let cache = try open(ring, layout) { $0.writing = .behind(limit: .mebibytes(1)) }
         for number in 0..<50 { try await cache.save("value", forKey: "\(number)") }
         ring.set(2, 1)
         #expect(try await cache.rekey().formerKeys == [])
@@ -140,8 +144,8 @@ import Testing
         #expect(try await open(KeyRing(2)).count() == 50)
     }
 
-    @Test func aCacheThatIsNotEncryptedStaysAsItIs() async throws {
-        let cache = try open(nil)
+    @Test(arguments: layouts) func aCacheThatIsNotEncryptedStaysAsItIs(_ layout: DiskSettings.Layout) async throws {
+        let cache = try open(nil, layout)
         try await cache.save("value", forKey: "key")
         #expect(try await cache.rekey() == Rekeyed(.init()))
         #expect(try await cache.fetch(forKey: "key") == "value")

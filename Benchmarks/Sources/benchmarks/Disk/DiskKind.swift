@@ -130,6 +130,8 @@ struct DiskKind {
         [
             store("packed store", .packed),
             store("packed store, encrypted", .packed, isEncrypted: true),
+            store("file store", .files),
+            store("file store, encrypted", .files, isEncrypted: true),
         ]
     }
 
