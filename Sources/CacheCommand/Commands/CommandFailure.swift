@@ -112,7 +112,9 @@ struct CommandFailureMessage: CustomStringConvertible {
     }
 
     private func locked(_ error: CacheError, _ advice: String) -> String {
-        "\(EscapedText(reason(error), limit: 1_000)); \(advice)"
+        let text = EscapedText(reason(error), limit: 1_000).description
+        // No key helps a program that cannot decrypt.
+        return text.contains("trait Encryption") ? text : "\(text); \(advice)"
     }
 
     private func keys(_ place: KeyPlace) -> String {

@@ -55,6 +55,15 @@ import Testing
         #expect(try RealTool.runInShell(descriptor).lines == ["a"])
     }
 
+    @Test func aProgramThatCannotDecryptAsksForNoKeys() {
+        let reason = "this program was built without the package's trait Encryption"
+        for keys in [nil, KeyPlace.variable("KEYS")] {
+            let selection = CacheSelection(name: "c", location: .standard, keys: keys)
+            let message = CommandFailureMessage(CommandFailure.locked(selection, CacheError(.locked, reason)))
+            #expect(message.description == reason)
+        }
+    }
+
     @Test func keysThatCannotBeHadAreToldWithoutTheirBytes() throws {
         let wrong = try workspace.file("wrong", "7:0a0b\n")
         let cases = [
