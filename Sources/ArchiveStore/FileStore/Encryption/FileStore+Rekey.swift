@@ -47,7 +47,8 @@ extension FileStore {
                 for entry in entries where goingOn {
                     do throws(StoreError) {
                         let chain = chain(entry.name, in: folder, of: shard, directory)
-                        guard try renew(entry.slot, of: chain, shard: shard, in: directory, sealing) else { continue }
+                        let isRenewed = try renew(entry.slot, of: chain, shard: shard, in: directory, sealing)
+                        guard isRenewed else { continue }
                         result.entryCount += 1
                         result.byteCount += entry.byteCount
                     } catch {
@@ -78,7 +79,7 @@ extension FileStore {
             for (name, slot) in try names(in: folder, of: shard, index) {
                 do throws(StoreError) {
                     let chain = chain(name, in: folder, of: shard, directory)
-                    guard let entry = try former(slot, .tail, of: chain, sealing), let seal = entry.seal else {
+                    guard let entry = try former(slot, .tail, of: chain, by: sealing), let seal = entry.seal else {
                         continue
                     }
                     let size = entry.storedByteCount
@@ -97,7 +98,7 @@ extension FileStore {
         _ slot: Int,
         _ extent: SlotContent.Extent,
         of chain: SlotChain,
-        _ sealing: EntrySealing
+        by sealing: EntrySealing
     ) throws(StoreError) -> EntryFile? {
         switch try chain.content(slot, extent) {
         case .absent, .fault(.damaged): return nil
@@ -114,7 +115,9 @@ extension FileStore {
         in directory: StoreDirectory,
         _ sealing: EntrySealing
     ) throws(StoreError) -> Bool {
-        guard let entry = try former(slot, .archive, of: chain, sealing), chain.belongsHere(entry) else { return false }
+        guard let entry = try former(slot, .archive, of: chain, by: sealing), chain.belongsHere(entry) else {
+            return false
+        }
         let (bytes, _) = sealing.seal(
             entry.plainBytes,
             headByteCount: entry.headByteCount,
@@ -126,7 +129,7 @@ extension FileStore {
         do throws(StoreError) {
             return try shard.withLock(on: chain.reader.directory, waits: false) { () throws(StoreError) in
                 // Its size stays the same, so the journal has nothing to learn.
-                guard try former(slot, .tail, of: chain, sealing)?.seal?.save == entry.seal?.save else {
+                guard try former(slot, .tail, of: chain, by: sealing)?.seal?.save == entry.seal?.save else {
                     session.discard(draft)
                     return false
                 }
