@@ -140,6 +140,8 @@ ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset);
 off_t lseek(int descriptor, off_t offset, int from);
 int ftruncate(int descriptor, off_t length);
 int fsync(int descriptor);
+int access(const char *path, int mode);
+#define F_OK 0
 int fchmod(int descriptor, mode_t mode);
 #define PATH_MAX 1024
 ssize_t readlink(const char *path, char *target, size_t count);
