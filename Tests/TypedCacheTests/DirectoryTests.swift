@@ -121,7 +121,8 @@ import Testing
         #expect(try await cache(City.self).fetch(forKeys: ["plain", "tagged"]).count == 2)
         for (file, bytes) in files where bytes[bytes.count - 9] == 2 {
             var newer = bytes
-            newer[newer.count - 9] = 3
+            // 3 is that of encrypted entries.
+            newer[newer.count - 9] = 4
             let checksum = newer.withUnsafeBytes { Zlib.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(8))) }
             newer.replaceSubrange(
                 newer.count - 8..<newer.count - 4,
