@@ -207,6 +207,35 @@ import Testing
         }
     }
 
+    /// All that rekeying writes is on the device when it returns, under each durability and with limits, and the former segments
+    /// are gone from there: the former key may be forgotten.
+    @Test(arguments: [nil, 1 << 20]) func rekeyingWaitsForTheDevice(byteLimit: Int?) throws {
+        try withTemporaryDirectory { path in
+            let first = try SealedFolder.open(path)
+            for number in 0..<5 { try first.save([1], forKey: "\(number)", storedAt: .now, expiresAt: nil) }
+            try first.close()
+            let calls = Mutex<[FileLayer.Call]>([])
+            let layer = FileLayer { call in
+                calls.withLock { $0.append(call) }
+                return .proceed
+            }
+            var settings = SealedFolder.settings(.of(TrialKeys.two, TrialKeys.one))
+            settings.byteLimit = byteLimit
+            let store = try PackedStore(directory: path, create: false, settings: settings, layer: layer) {
+                KeyDigest(hashing: $0)
+            }
+            #expect(try store.rekey { _ in true }.formerKeys == [])
+            let made = calls.withLock { $0 }
+            func last(_ operation: FileLayer.Operation, _ name: String) -> Int? {
+                made.lastIndex { $0.operation == operation && $0.name == name }
+            }
+            let removed = try #require(last(.remove, "00000001.segment"))
+            #expect(try #require(last(.synchronize, path)) > removed)
+            let written = try #require(last(.write, "00000002.segment"))
+            #expect(try #require(last(.synchronize, "00000002.segment")) > written)
+        }
+    }
+
     // MARK: Records
 
     /// A record that could not be written at one place is encrypted again for another one, with another nonce.

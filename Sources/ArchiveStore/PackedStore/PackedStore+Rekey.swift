@@ -1,7 +1,9 @@
 import Sealing
 
 extension PackedStore {
-    /// Implementation: the segments are written again, up to the last one with a former key; then the index.
+    /// Implementation: the segments are written again, up to the last one with a former key; then the index. Waits for the device
+    /// whatever the store's durability, for the former key may be forgotten then: `fdatasync` of the segments, `fsync` of the
+    /// directory.
     package func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying {
         guard let provider = settings.keys else { return Rekeying() }
         let keys = try provider.keys(for: path).all.map(\.identifier)
@@ -11,6 +13,8 @@ extension PackedStore {
                 throw .locked(path, "its keys changed again in the meantime")
             }
             let result = try log.space.rekey(while: goesOn)
+            try log.commits.synchronizeAlways()
+            try attempt("dropping segments", path, log.reader.segments.root.synchronize())
             bestEffort("a process without the former key reads all records") { () throws(StoreError) in
                 if result.entryCount > 0 { try log.snapshots.write() }
             }
