@@ -138,7 +138,7 @@ package protocol ArchiveStore: Sendable {
     /// Every entry that is there stays as it is, but for those that a store at its limit has no room to write again. Other
     /// callers may use the store in the meantime. A process that is killed at any instant loses nothing.
     ///
-    /// - Parameter goesOn: is given now and then what has been done; ends it where it returns `false`.
+    /// - Parameter goesOn: is called now and then with the progress; rekeying ends where it returns `false`.
     func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying
 
     /// Waits until all saves that returned are where they would be after a crash.

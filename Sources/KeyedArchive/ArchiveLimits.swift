@@ -15,7 +15,7 @@ public struct ArchiveLimits: Sendable {
     /// The bytes of text and data that are decoded, for each byte of the archive. 64 by default; 2^16 are free.
     public var decodedBytesPerByte: Int
 
-    /// Makes limits: 1 GiB, 2^26 objects, 1,000 levels and 64 of each for a byte, unless others are given.
+    /// Makes limits: 1 GiB, 2^26 objects, 1,000 levels and 64 of each for a byte, unless other limits are given.
     public init(
         byteCount: Int = 1 << 30,
         objectCount: Int = 1 << 26,

@@ -18,7 +18,7 @@ public struct PropertyListLimits: Sendable {
     /// The bytes of text and data that a list may have, however short it is.
     static let leastText = 64 << 20
 
-    /// Makes limits; numbers beyond what is possible become the nearest possible ones.
+    /// Makes limits; impossible numbers become the nearest possible ones.
     public init(bytes: Int = Int(Int32.max), depth: Int = 512, values: Int = 8_000_000) {
         self.bytes = min(max(bytes, 0), Int(Int32.max))
         self.depth = min(max(depth, 1), Self.mostLevels)

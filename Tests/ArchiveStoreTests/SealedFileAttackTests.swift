@@ -47,7 +47,7 @@ import Testing
             values[key] = value
         }
 
-        /// The answers where some files are others, and some are gone; `nil` if the store is not opened.
+        /// The answers where some files were exchanged, and some are gone; `nil` if the store is not opened.
         func answers(
             _ changed: [String: [UInt8]?],
             _ look: (String) throws -> Void = { _ in }
@@ -204,7 +204,7 @@ import Testing
         #expect(try victim.answers(["names": bytes + [0]]) == nil)
     }
 
-    /// Files that are copied or exchanged, put under the names of others, cut, or made longer.
+    /// Files that are copied or exchanged, put under other files' names, cut, or made longer.
     @Test func entriesOpenUnderTheirNamesOnly() throws {
         let victim = try smallVictim()
         let (one, two) = (try victim.bytes(of: "key 1"), try victim.bytes(of: "key 2"))

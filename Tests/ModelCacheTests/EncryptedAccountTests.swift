@@ -104,7 +104,7 @@ private enum Encryption {
         return plain
     }
 
-    /// The key goes before the first file: whatever happens from then on, nothing can be read.
+    /// The key goes before the first file: from then on nothing can be read, also after a failure.
     @Test func aFailingRemovalLeavesNothingReadable() async throws {
         let (key, root) = (key, root)
         let aside = directory.url.appending(path: "aside")

@@ -117,7 +117,7 @@ struct EncryptedValueTests {
         #expect(try await one.fetch(forKey: "key") == Self.marker + "!")
         #expect(try await one.fetch(forKey: "loaded") { Self.marker } == Self.marker)
         #expect(try await other.fetch(forKey: "loaded") == Self.marker)
-        // In parts, and with those of others at a time.
+        // In parts, and with keys of other entries at a time.
         let large = String(repeating: Self.marker, count: 100_000)
         try await one.save(large, forKey: "large")
         #expect(try await other.fetch(forKey: "large") == large)

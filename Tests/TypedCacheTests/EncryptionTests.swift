@@ -26,15 +26,6 @@ import Testing
         )
     }
 
-    private static func code(_ body: () throws -> Void) -> CacheError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? CacheError)?.code
-        }
-    }
-
     @Test func keysHave32BytesAndANumber() throws {
         #expect(EncryptionKey(identifier: 0, bytes: [UInt8](repeating: 1, count: 32)) == nil)
         #expect(EncryptionKey(identifier: 1, bytes: [UInt8](repeating: 1, count: 33)) == nil)
@@ -69,8 +60,8 @@ import Testing
             let wrong: [DiskSettings.Encryption] = [
                 .none, .key(try Self.key(2)), .key(try Self.key(1, 3)), .keys { throw NoKey() },
             ]
-            for encryption in wrong { #expect(Self.code { _ = try Self.open(root, encryption) } == .locked) }
-            #expect(Self.code { _ = try Self.open(root, .none) { $0.layout = layout } } == .locked)
+            for encryption in wrong { #expect(code { _ = try Self.open(root, encryption) } == .locked) }
+            #expect(code { _ = try Self.open(root, .none) { $0.layout = layout } } == .locked)
             let (first, second) = (try Self.key(1), try Self.key(2))
             let rotated = try Self.open(root, .keys { (current: second, others: [first]) })
             #expect(try rotated.fetch(forKey: "patient 7") == "Elisabeth Nkomo")
@@ -96,7 +87,7 @@ import Testing
             try files.moveItem(atPath: root + "/nurses", toPath: root + "/other")
             try files.moveItem(atPath: root + "/doctors", toPath: root + "/nurses")
             try files.moveItem(atPath: root + "/other", toPath: root + "/doctors")
-            for name in ["nurses", "doctors"] { #expect(Self.code { _ = try open(name) } == .locked) }
+            for name in ["nurses", "doctors"] { #expect(code { _ = try open(name) } == .locked) }
             try files.moveItem(atPath: root + "/doctors", toPath: root + "/other")
             try files.moveItem(atPath: root + "/nurses", toPath: root + "/doctors")
             #expect(try open("doctors").fetch(forKey: "may read") == "doctors")
@@ -108,7 +99,7 @@ import Testing
         try withTemporaryDirectory { root in
             let key = try Self.key(1)
             for layout in [DiskSettings.Layout.packed, .files] {
-                #expect(Self.code { _ = try Self.open(root, .key(key)) { $0.layout = layout } } == .locked)
+                #expect(code { _ = try Self.open(root, .key(key)) { $0.layout = layout } } == .locked)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: root) == [])
             }
         }

@@ -53,15 +53,6 @@ import Testing
         )
     }
 
-    private static func code(_ body: () throws -> Void) -> CacheError.Code? {
-        do {
-            try body()
-            return nil
-        } catch {
-            return (error as? CacheError)?.code
-        }
-    }
-
     /// One process rotates the keys of a cache that it has open twice.
     @Test(arguments: layouts) func twoOpenCachesFollowARotation(_ layout: DiskSettings.Layout) async throws {
         let ring = KeyRing(1)
@@ -83,7 +74,7 @@ import Testing
         try await other.close()
         try await one.close()
 
-        #expect(Self.code { _ = try open(KeyRing(1)) } == .locked)
+        #expect(code { _ = try open(KeyRing(1)) } == .locked)
         let again = try open(KeyRing(2))
         #expect(try await again.count() == 200)
     }
@@ -125,9 +116,9 @@ import Testing
         let cache = try open(ring, layout)
         try cache.save("value", forKey: "key")
         ring.set()
-        #expect(Self.code { _ = try cache.rekey() } == .locked)
+        #expect(code { _ = try cache.rekey() } == .locked)
         ring.set(2)
-        #expect(Self.code { _ = try cache.rekey() } == .locked)
+        #expect(code { _ = try cache.rekey() } == .locked)
         ring.set(2, 1)
         #expect(try cache.fetch(forKey: "key") == "value")
         #expect(try cache.rekey().entryCount == 1)
@@ -150,6 +141,6 @@ import Testing
         #expect(try await cache.rekey() == Rekeyed(.init()))
         #expect(try await cache.fetch(forKey: "key") == "value")
         try await cache.close()
-        #expect(Self.code { _ = try cache.rekey() } == .closed)
+        #expect(code { _ = try cache.rekey() } == .closed)
     }
 }

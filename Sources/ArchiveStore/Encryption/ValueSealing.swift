@@ -2,7 +2,7 @@ import Foundation
 import Sealing
 import Synchronization
 
-/// Encrypts archives for a place where others can read and change them: a server.
+/// Encrypts archives for a server, where other users can read and change them.
 ///
 ///      0  4  magic    54 43 53 56, "TCSV"
 ///      4  1  version  1
@@ -14,7 +14,7 @@ import Synchronization
 ///     46  C  content  encrypted: the archive's length, UInt32, and its zlib stream
 ///        16  tag      of the content; it vouches for bytes 0 to 46, and for the value's place
 ///
-/// A place is a cache's, and the entry's key. So what was encrypted for one place does not open at another one. Each value has
+/// A place is a cache's, and the entry's key. So a value that was encrypted for one place does not open at another one. Each value has
 /// a key of its own, so there may be any number of values: nonces are random, and with one key two of them would be equal by
 /// chance after some 2³² values.
 package final class ValueSealing: Sendable {
@@ -47,7 +47,7 @@ package final class ValueSealing: Sendable {
     /// `nil` until they are needed.
     private let known = Mutex<Keys?>(nil)
 
-    /// - Parameter place: the cache's; tells it from all others that have the same keys.
+    /// - Parameter place: the cache's; distinguishes it from all caches with the same keys.
     package init(_ provider: KeyProvider, place: String) {
         self.provider = provider
         self.place = place

@@ -7,7 +7,7 @@ package struct VisibleSegment: Sendable, Equatable {
     package let byteCount: Int
     /// The identifier of its key; `nil` if its header is damaged.
     package let key: UInt64?
-    /// About how many records it has. A record begins with two known bytes, which others may have by chance.
+    /// About how many records it has. A record begins with two known bytes, which other bytes may equal by chance.
     package let recordCount: Int
 }
 
@@ -68,7 +68,7 @@ package struct VisibleFiles: Sendable, Equatable {
 
     private static let windowByteCount = 1 << 20
 
-    /// Counts what looks like the start of a record: the magic, a nonce whose last bit is 0, and a length that a head can have.
+    /// Counts the places that look like the start of a record: the magic, a nonce whose last bit is 0, and a length that a head can have.
     private static func recordCount(of file: borrowing OpenFile, byteCount: Int) throws(SystemError) -> Int {
         var count = 0
         var offset = 0

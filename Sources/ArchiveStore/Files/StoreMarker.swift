@@ -9,7 +9,7 @@
 ///
 /// Version 2 of a file store is version 1 with a journal and lists beside the entries, which a program that knows
 /// version 1 only would not maintain. A directory of version 1 is one of version 2 without them: it is taken over by
-/// writing the marker again. Version 3 is version 2 with encrypted entries; it never becomes one of the others, nor they it.
+/// writing the marker again. Version 3 is version 2 with encrypted entries; a store never changes between version 3 and the others.
 enum StoreMarker {
     static let fileName = "format"
 

@@ -98,7 +98,7 @@ protocol CacheAccess: Sendable {
 
     /// Encrypts the entries with the first key that have a former one.
     ///
-    /// - Parameter goesOn: is given now and then what has been done; ends it where it returns `false`.
+    /// - Parameter goesOn: is called now and then with the progress; rekeying ends where it returns `false`.
     func rekey(while goesOn: (Rekeying) -> Bool) throws -> Rekeyed
 }
 

@@ -17,7 +17,7 @@ public struct AccountEncryption: Sendable {
     /// Only new accounts can be encrypted: one with files that are not is refused.
     ///
     /// - Parameters:
-    ///   - provider: gives the key for new entries, and others that stored entries may have. It is called when a cache of the
+    ///   - provider: gives the key for new entries, and the former keys that stored entries may have. It is called when a cache of the
     ///     account is opened or meets another key, on any thread: it may block, and must not use the account. For an account
     ///     that has no key yet, it makes one.
     ///   - forget: deletes all keys of the account, where they are kept. It is called by ``Models/erase()`` and

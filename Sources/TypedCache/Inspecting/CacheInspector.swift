@@ -380,7 +380,7 @@ extension CacheInspector {
 
     /// Encrypts the entries with the current key that have a former one.
     ///
-    /// - Parameter goesOn: is given now and then what has been done; ends it where it returns `false`.
+    /// - Parameter goesOn: is called now and then with the progress; rekeying ends where it returns `false`.
     package func rekey(while goesOn: (Rekeying) -> Bool) throws(CacheError) -> Rekeyed {
         try core.rekey(while: goesOn)
     }

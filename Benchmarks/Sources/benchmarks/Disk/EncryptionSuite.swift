@@ -1,7 +1,7 @@
 import BenchmarkKit
 import StoreMeasuring
 
-/// Stores and caches on disk, encrypted and not: what encryption costs.
+/// The cost of encryption: stores and caches on disk, encrypted and not.
 struct EncryptionSuite: Suite {
     static let name = "encryption"
     static let summary = "saving, fetching and opening on disk, encrypted and not"

@@ -31,7 +31,7 @@ extension FileStore {
                 }
             }
         } catch {
-            // Of what cannot be read, nobody here is served.
+            // An entry that cannot be read serves no caller here.
             guard error.code == .locked else { throw error }
         }
     }
