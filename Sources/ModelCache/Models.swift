@@ -111,8 +111,8 @@ public final class Models: Sendable {
     /// Encrypts everything on disk with the account's current key that has a former one.
     ///
     /// Asks the provider of ``AccountEncryption/keys(_:forget:)`` for the keys first. Suspends while the disk is read and
-    /// written; other calls may be made in the meantime. Of types that the account was not opened with, stored models keep their
-    /// key. Does nothing for an account that is not encrypted, or in memory alone.
+    /// written; other calls may be made in the meantime. Stored models of types that the account was not opened with are included.
+    /// Does nothing for an account that is not encrypted, or in memory alone.
     ///
     /// - Returns: whether former keys can be forgotten: not if another process still saves with one.
     /// - Throws: ``ModelCacheError`` with code `.closed`, or `.storage`; all keys are needed then.

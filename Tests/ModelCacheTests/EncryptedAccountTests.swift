@@ -221,4 +221,28 @@ private enum Encryption {
         let plain = try await Models.inMemory(types: [User.self], transport: nil)
         #expect(try await plain.rekey())
     }
+
+    /// The former key can be forgotten although an app was not opened with all types of the stored models.
+    @Test func modelsOfOtherTypesGetTheKeyToo() async throws {
+        let (first, second) = (EncryptionKey.random().key, EncryptionKey.random().key)
+        func encryption(_ keys: EncryptionKey...) -> AccountEncryption {
+            .keys {
+                (current: keys[0], others: Array(keys.dropFirst()))
+            } forget: {
+            }
+        }
+        try await fill(encryption(first)).close()
+        let users = try await Models(
+            account: "42",
+            types: [User.self],
+            directory: root,
+            encryption: encryption(second, first),
+            transport: nil
+        )
+        #expect(try await users.rekey())
+        try await users.close()
+        let all = try await open(encryption(second))
+        #expect(try await all.stored(Comment.self, id: Self.marker)?.value.text == "text")
+        #expect(try await name(all) == "\(Self.marker) 7")
+    }
 }

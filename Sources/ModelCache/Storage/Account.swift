@@ -269,12 +269,36 @@ final class Account: Sendable {
         var all: [any Closable] = [try lists()]
         for type in models.values { all.append(try table(of: type)) }
         let bookkeeping = tables.withLock { $0.bookkeeping?.1 }
+        let otherCaches = try namesOfOtherCaches()
         return try wrappingCacheErrors { () throws(CacheError) in
             var results: [Rekeyed] = []
             for table in all { results.append(try table.rekey()) }
             if let bookkeeping { results.append(try bookkeeping.rekey()) }
+            for name in otherCaches { results.append(try rekey(cache: name)) }
             return results
         }
+    }
+
+    /// The names of the caches of types that the account was not opened with: former keys may be forgotten, so that these get
+    /// the current key as well.
+    private func namesOfOtherCaches() throws(ModelCacheError) -> [String] {
+        guard encryption != .none, let directory else { return [] }
+        do {
+            let path = directory.url.path(percentEncoded: false)
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+            return names.filter { !$0.hasPrefix(".") && !$0.hasPrefix("$") && models[$0] == nil }
+        } catch {
+            throw ModelCacheError(.storage, "the caches of the account cannot be listed", cause: error)
+        }
+    }
+
+    private func rekey(cache name: String) throws(CacheError) -> Rekeyed {
+        var disk = disk
+        disk.encryption = encryption
+        let cache = try CacheInspector(name: name, root: directory?.url, program: name, create: false, disk: disk)
+        let result = Result { () throws(CacheError) in try cache.rekey { _ in true } }
+        try cache.close()
+        return try result.get()
     }
 
     private func table<Model: CachedModel>(of type: Model.Type) throws(ModelCacheError) -> any Closable {
