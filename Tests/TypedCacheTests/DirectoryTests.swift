@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("A directory of another version: refused, nothing is touched", arguments: ["3", "17", "0", "x", ""])
+    @Test("A directory of another version: refused, nothing is touched", arguments: ["4", "17", "0", "x", ""])
     func aDirectoryOfAnotherVersionIsRefused(version: String) async throws {
         try await cache(City.self).save(city("x"), forKey: "x")
         let marker = directory.url.appending(path: "cache/format")

@@ -1,4 +1,5 @@
 import Foundation
+import Sealing
 import TestSupport
 import Testing
 
@@ -16,6 +17,7 @@ import Testing
             let words = ["warm", source, "--key", "id", "--cache", name, "--root", workspace.root, "--quiet"]
             #expect(try RealTool.run(words).status == 0)
         }
+        try workspace.warmEncrypted(from: source)
         _ = try workspace.file("a.json", #"{"a":[1,2,3]}"#)
     }
 
@@ -30,6 +32,7 @@ import Testing
         "import": "import $DIR/in --cache c --root $ROOT",
         "remove": "remove k1 k2 --cache c --root $ROOT --dry-run",
         "trim": "trim --max-size 1G --cache c --root $ROOT", "compact": "compact --cache c --root $ROOT",
+        "rekey": "rekey --cache e --root $ROOT --key-env KEY",
         "clear": "clear --cache d --root $ROOT --yes", "dump": "dump k1 --cache c --root $ROOT",
         "convert": "convert $DIR/a.json --to xml -o -", "lint": "lint $DIR/a.json",
         "completions": "completions bash", "manual": "manual", "help": "help",
@@ -46,7 +49,7 @@ import Testing
         process.arguments = ["-c", "trap - PIPE; \"$TOOL\" \(line) \(redirection)"]
         process.environment = [
             "TOOL": try RealTool.executable.path, "DIR": workspace.url.path, "ROOT": workspace.root,
-            "PATH": "/usr/bin:/bin",
+            "PATH": "/usr/bin:/bin", "KEY": Workspace.key,
         ]
         let errors = Pipe.make()
         process.standardOutput = FileHandle.nullDevice
@@ -66,6 +69,7 @@ import Testing
 
     @Test("Closed, full and broken outputs end each subcommand as they should", arguments: lines.keys.sorted())
     func faults(name: String) throws {
+        if name == "rekey", !CipherAlgorithm.isAvailable { return }
         _ = try run(name == "import" ? "export" : name, ">/dev/null")
         if name == "import" {
             try FileManager.default.moveItem(
