@@ -68,7 +68,8 @@ import Testing
                 _ = store.remove(forKeys: keys)
                 _ = store.save([])
             }
-            #expect(nothing == (0, 0))
+            // Other processes may have removed them without waiting: the names of files show nothing of that.
+            #expect(nothing == (0, layout == .files ? expected.others : 0))
         }
     }
 

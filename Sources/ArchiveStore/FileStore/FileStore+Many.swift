@@ -73,11 +73,14 @@ extension FileStore {
                 var changed: Int?
                 let isRemoved = try withChain(of: key) { chain, shard throws(StoreError) in
                     let folder = chain.reader.directory
-                    // Also if nothing is there: if waiting for a removal failed, a repeated removal waits for it.
+                    // Also if nothing is there: if waiting for a removal failed, a repeated removal waits for it; and another
+                    // process may have removed the entry without waiting.
                     changed = folders.insert(folder, of: shard, in: directory)
-                    return try shard.withLock(on: folder, waits: changed == nil) { () throws(StoreError) in
-                        try remove(key, from: chain) ? true : nil
+                    let isRemoved = try shard.withLock(on: folder, waits: false) { () throws(StoreError) in
+                        try remove(key, from: chain)
                     }
+                    if changed == nil { try shard.wait(for: folder, includingOthers: true) }
+                    return isRemoved ? true : nil
                 }
                 return Change(outcome: isRemoved ?? false, folder: changed)
             }
@@ -102,7 +105,7 @@ private struct ChangedFolders {
         let directory: StoreDirectory
 
         func wait() -> Result<Void, StoreError> {
-            Result { () throws(StoreError) in try shard.wait(for: folder) }
+            Result { () throws(StoreError) in try shard.wait(for: folder, includingOthers: true) }
         }
     }
 

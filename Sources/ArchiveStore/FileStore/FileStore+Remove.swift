@@ -6,9 +6,13 @@ extension FileStore {
     package func remove(forKey key: String) throws(StoreError) -> Bool {
         let key = try StoreKey(key)
         return try withChain(of: key) { chain, shard throws(StoreError) in
-            try shard.withLock(on: chain.reader.directory) { () throws(StoreError) in
-                try remove(key, from: chain) ? true : nil
+            let folder = chain.reader.directory
+            let isRemoved = try shard.withLock(on: folder, waits: false) { () throws(StoreError) in
+                try remove(key, from: chain)
             }
+            // Also if nothing is there: another process may have removed it without waiting.
+            try shard.wait(for: folder, includingOthers: true)
+            return isRemoved ? true : nil
         } ?? false
     }
 
@@ -69,7 +73,7 @@ extension FileStore {
                     try chain(name, in: folder, of: shard, directory).removeAll(lastSeen: slot)
                 }
             }
-            try shard.wait(for: folder)
+            try shard.wait(for: folder, includingOthers: true)
         }
         try refreshed()?.emptyQuarantine()
     }

@@ -85,8 +85,11 @@ final class Shard: Sendable {
 
     /// Waits until the changes of names in `directory`, which is this shard's, are on the device, if the store is
     /// durable.
-    func wait(for directory: Directory) throws(StoreError) {
-        guard isDurable, directory.hasChanges else { return }
+    ///
+    /// - Parameter includingOthers: Whether to wait for the changes of other processes as well: what they removed without
+    ///   waiting would come back in a power failure after a removal here that found nothing.
+    func wait(for directory: Directory, includingOthers: Bool = false) throws(StoreError) {
+        guard isDurable, includingOthers || directory.hasChanges else { return }
         try attempt("waiting for a directory of entries to be on the device", path) { () throws(SystemError) in
             // The process that made the directory need not have waited for the directory's own name.
             if !directory.isNameSynchronized.load(ordering: .relaxed) {

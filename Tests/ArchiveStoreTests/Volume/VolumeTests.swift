@@ -49,6 +49,7 @@ import Testing
             Law(layout: .files, attack: .marker),
             Law(layout: .files, attack: .power),
             Law(layout: .files, attack: .power, durabilities: [.power]),
+            Law(layout: .files, attack: .power, durabilities: [.power, .process]),
             Law(layout: .packed, attack: .earlyPower, order: .blocks),
             Law(layout: .packed, attack: .power),
             Law(layout: .packed, attack: .power, durabilities: [.power]),
