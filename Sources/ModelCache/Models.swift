@@ -44,8 +44,8 @@ public final class Models: Sendable {
     ///   - clock: where the time comes from.
     ///   - onFailure: is told failures that no call throws: of loads in the background, of loads whose failure a stale value
     ///     stands in for (once for each load), and of the disk where a load could go on without it; and of stored models
-    ///     and lists that cannot be read (`.decodingFailed`) or are damaged (`.storage`), and count as missing. Called on any
-    ///     thread.
+    ///     and lists that cannot be read (`.decodingFailed`) or are damaged (`.storage`), and count as missing. Nothing is
+    ///     reported of work that the end of the cache interrupts (`.closed`). Called on any thread.
     ///   - decoder: makes a decoder of JSON for an answer. Its settings are followed for dates, data, names and `userInfo`
     ///     without running it where the answer is usual JSON, which takes a fourth of the time; otherwise it decodes.
     /// - Throws: ``ModelCacheError`` with code `.invalidAccount`, `.invalidModel`, `.accountInUse`, or `.storage`: where the
@@ -65,16 +65,24 @@ public final class Models: Sendable {
     ) async throws(ModelCacheError) {
         let place = try AccountDirectory(account: account, in: directory, encryption: encryption)
         let disk = DiskSettings(dataProtection: dataProtection, isExcludedFromBackup: isExcludedFromBackup)
-        let opened = try Account(place, disk, models: types, clock: clock, report: onFailure)
+        let report = Self.reporting(onFailure)
+        let opened = try Account(place, disk, models: types, clock: clock, report: report)
         let tables = try await opened.reading { () throws(ModelCacheError) in
             try opened.open()
-            return try ModelTables(opened, clock: clock, report: onFailure)
+            return try ModelTables(opened, clock: clock, report: report)
         }
         self.init(engine: ModelEngine(tables, transport: transport, decoder: decoder))
         // No caller has to wait for it, but ``flush()`` does.
         opened.writer.add(0) {
-            if let failure = place.deleteErased() { onFailure(failure) }
+            if let failure = place.deleteErased() { report(failure) }
         }
+    }
+
+    /// The failures that `onFailure` gets: none for work that is under way when the program itself ends the cache.
+    private static func reporting(
+        _ onFailure: @escaping @Sendable (ModelCacheError) -> Void
+    ) -> @Sendable (ModelCacheError) -> Void {
+        { if $0.code != .closed { onFailure($0) } }
     }
 
     /// A cache in memory alone, which ends with the object: for tests and previews.
@@ -87,8 +95,9 @@ public final class Models: Sendable {
         onFailure: @escaping @Sendable (ModelCacheError) -> Void = { _ in },
         decoder: @escaping @Sendable () -> JSONDecoder = { JSONDecoder() }
     ) async throws(ModelCacheError) -> Models {
-        let account = try Account(nil, models: types, clock: clock, report: onFailure)
-        let tables = try ModelTables(account, clock: clock, report: onFailure)
+        let report = reporting(onFailure)
+        let account = try Account(nil, models: types, clock: clock, report: report)
+        let tables = try ModelTables(account, clock: clock, report: report)
         return Models(engine: ModelEngine(tables, transport: transport, decoder: decoder))
     }
 

@@ -49,8 +49,7 @@ final class Changes: Sendable {
             do throws(ModelCacheError) {
                 undos.append(try await step.undo(number, in: tables))
             } catch {
-                // A cache that has ended shows nothing.
-                if error.code != .closed { tables.report(error) }
+                tables.report(error)
             }
         }
         let names = tables.steps.change { undos.map { $0() } }

@@ -119,6 +119,6 @@ struct Fetcher: Sendable {
             return report(ModelCacheError(.transport, "a load failed", cause: error))
         }
         // To have no transport is a setting, not a failure.
-        if error.code != .closed, error.code != .noTransport { report(error) }
+        if error.code != .noTransport { report(error) }
     }
 }

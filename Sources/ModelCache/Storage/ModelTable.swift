@@ -51,7 +51,7 @@ final class ModelTable<Model: CachedModel>: Sendable {
             do throws(CacheError) {
                 try cache.rewrite(entry, as: migrated, tags: migrated.model.tags)
             } catch {
-                if error.code != .closed { report(ModelCacheError(error)) }
+                report(ModelCacheError(error))
             }
         }
     }
