@@ -85,8 +85,11 @@ import Testing
                 }
                 #expect(failure == nil || !plan.mustNotShow, "\(String(describing: failure)); \(place)")
                 try scenario.checkContent(of: store, and: open(path, usage), after: failure == nil, place)
-                // A file that could not be deleted is deleted after the session.
-                if case .once(let index, _) = plan, made[index].operation != .remove {
+                // A file that could not be deleted is deleted after the session. Names of encrypted files are random: where two
+                // keys share a directory, fewer calls are made, and the plan's one need not come.
+                if case .once(let index, _) = plan,
+                    !made.indices.contains(index) || made[index].operation != .remove
+                {
                     try checkDrafts(path, place)
                 }
                 try FaultScenario.checkUse(of: store, place)
