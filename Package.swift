@@ -301,3 +301,15 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// For the tests of CI, which take longer than a build: libraries as users have them, with all assertions. Not the command's,
+// whose tests mostly wait.
+if Context.environment["TYPED_CACHE_OPTIMIZED"] == "1" {
+    for target in package.targets where target.type == .regular && target.name != "CacheCommand" {
+        if target.swiftSettings == nil {
+            target.cSettings = [.unsafeFlags(["-O2"])]
+        } else {
+            target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"]))
+        }
+    }
+}
