@@ -40,7 +40,9 @@ failures=0
 for ((round = 1; round <= rounds; round++)); do
     start=$SECONDS
     # In the background: a trap waits for the end of a command in the foreground.
-    swift test --skip-build --disable-xctest --filter "$filter" >"$output" 2>&1 &
+    # As many tests at a time as Scripts/test runs: all at once would only starve each other.
+    swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width "$(getconf _NPROCESSORS_ONLN)" \
+        --filter "$filter" >"$output" 2>&1 &
     if wait $!; then result=passed; else
         result=FAILED
         failures=$((failures + 1))

@@ -90,12 +90,13 @@ import Testing
         workspace = try Workspace()
         keys = try workspace.file("keys", Self.line(1) + "\n")
         wrong = try workspace.file("wrong", Self.line(2) + "\n")
+        warm()
+    }
+
+    private func warm(_ options: [String] = []) {
         let records = (0..<Self.count).map { #"{"id":"k\#($0)","name":"Nkomo \#($0)"}"# + "\n" }.joined()
-        let run = ToolRun(
-            ["warm", "-", "--key", "id", "--quiet", "--key-file", keys] + cache,
-            on: DiskCache.backend,
-            input: records
-        )
+        let words = ["warm", "-", "--key", "id", "--quiet", "--key-file", keys]
+        let run = run(words + options, input: records)
         #expect(run.status == .success, "\(run.errors.text)")
     }
 
@@ -192,6 +193,8 @@ import Testing
 
     @Test("Without the key, list shows what anyone can see")
     func outline() throws {
+        try FileManager.default.removeItem(atPath: workspace.root + "/c")
+        warm(["--layout", "packed"])
         let run = run(["list"])
         let lines = run.errors.text.split(separator: "\n")
         #expect(
@@ -213,6 +216,18 @@ import Testing
         #expect(segments.count == 1 && segments[0]["key"] as? String == "1")
         #expect(segments[0]["records"] as? Int == count)
         #expect(try object["size"] as? Int == files().values.reduce(0) { $0 + $1.count })
+    }
+
+    @Test("Without the key, list shows how many files a cache has that keeps one for each entry")
+    func outlineOfFiles() throws {
+        try FileManager.default.removeItem(atPath: workspace.root + "/c")
+        warm(["--layout", "files"])
+        let run = run(["list"])
+        let count = try files().count
+        #expect(count > Self.count)
+        #expect(run.status == .failure && run.errors.text.hasPrefix("\(count) files of "), "\(run.errors.text)")
+        let json = self.run(["list", "--json"])
+        #expect(try object(json.output.text)["size"] as? Int == files().values.reduce(0) { $0 + $1.count })
     }
 
     // MARK: export
