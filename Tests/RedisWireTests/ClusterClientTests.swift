@@ -79,7 +79,10 @@ struct ClusterClientTests {
                 }
             }
             await #expect(throws: Never.self) {
-                for round in 0..<rounds {
+                for round in 0..<200 {
+                    // On a busy machine, the keys may be faster than the tasks.
+                    let counts = client.statistics
+                    if round >= rounds, counts.asked > 0, counts.moved > 0 { break }
                     let from = (source + round) % 3
                     let to = (source + round + 1) % 3
                     try await cluster.beginMoving(slot, from: from, to: to)
