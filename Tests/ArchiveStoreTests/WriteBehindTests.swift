@@ -97,6 +97,13 @@ import Testing
         try store.save(archive, forKey: key, storedAt: .now, expiresAt: nil)
     }
 
+    /// Waits until a removal of everything has dropped the saves that wait.
+    ///
+    /// - Precondition: the deferred saves fill the store, so that one more is accepted only once others are dropped.
+    private func waitUntilARemovalOfAllHasBegun(in store: WriteBehindStore) throws {
+        try save(0, "room", in: store)
+    }
+
     @Test func aSaveReturnsBeforeItIsWrittenAndIsSeen() throws {
         let below = SlowStore()
         let store = WriteBehindStore(over: below, byteLimit: 1_000)
@@ -252,7 +259,7 @@ import Testing
     func aFailedRemovalOfEverythingLeavesNothingStale(failsRemovals: Bool) throws {
         let below = SlowStore()
         below.open()
-        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        let store = WriteBehindStore(over: below, byteLimit: 3)
         let user = User()
         store.setUser(user)
         for key in ["a", "b", "c"] { try save(1, key, in: store) }
@@ -270,7 +277,7 @@ import Testing
             #expect(throws: StoreError.self) { try store.removeAll() }
             isRemoved.signal()
         }
-        usleep(50_000)
+        try waitUntilARemovalOfAllHasBegun(in: store)
         below.open()
         isRemoved.wait()
         for key in ["a", "b"] {
@@ -435,7 +442,7 @@ import Testing
     /// So that the failure is not taken for one of the later save.
     @Test func noSaveIsAcceptedBeforeTheFailureToRemoveAllIsTold() throws {
         let below = SlowStore()
-        let store = WriteBehindStore(over: below, byteLimit: 1_000)
+        let store = WriteBehindStore(over: below, byteLimit: 2)
         let isSaved = Mutex(false)
         let wasSaved = Mutex<Bool?>(nil)
         let saved = DispatchSemaphore(value: 0)
@@ -458,7 +465,7 @@ import Testing
         }
         let removal = Thread { #expect(throws: StoreError.self) { try store.removeAll() } }
         removal.start()
-        usleep(50_000)
+        try waitUntilARemovalOfAllHasBegun(in: store)
         below.open()
         saved.wait()
         #expect(wasSaved.withLock { $0 } == false)
