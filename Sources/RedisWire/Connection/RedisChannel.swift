@@ -113,8 +113,7 @@ final class RedisChannel: @unchecked Sendable {
                     "\(endpoint) did not answer in TLS within \(timeouts.connect); its port may be one without TLS."
                 )
             )
-        case .connecting(let socket, let until, let others, let end) where until <= now && !others.isEmpty:
-            socket.close()
+        case .connecting(_, let until, let others, let end) where until <= now && !others.isEmpty:
             connect(to: others, until: end, after: nil)
         case .resolving(let until) where until <= now, .connecting(_, let until, _, _) where until <= now,
             .greeting(_, _, let until) where until <= now:
@@ -201,7 +200,6 @@ final class RedisChannel: @unchecked Sendable {
         switch phase {
         case .connecting(let socket, _, let others, let end):
             if let failure = socket.failure() {
-                socket.close()
                 connect(to: others, until: end, after: failure)
             } else {
                 secure(socket, buffer, until: end)
@@ -227,7 +225,6 @@ final class RedisChannel: @unchecked Sendable {
             phase = .securing(stream, until: until)
             shakeHands(stream, buffer, until: until)
         } catch {
-            socket.close()
             fail(unreachable(error))
         }
     }
@@ -332,9 +329,11 @@ final class RedisChannel: @unchecked Sendable {
         }
     }
 
-    /// Connects to the first of the addresses that takes it. Each has its share of the time: one that loses packets does
-    /// not keep the next one from its turn.
+    /// Ends the attempt with the address before, and connects to the first of the addresses that takes it. Each has its
+    /// share of the time: one that loses packets does not keep the next one from its turn.
     private func connect(to addresses: ArraySlice<SocketAddress>, until end: Instant, after failure: SocketError?) {
+        phase.close(discardsOutput: true)
+        phase = .resolving(until: end)
         var failure = failure
         var rest = addresses
         let now = Instant.now

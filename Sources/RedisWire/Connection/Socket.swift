@@ -152,7 +152,11 @@ struct Socket {
         }
     }
 
-    func close() { _ = Foundation.close(descriptor) }
+    /// Gives the descriptor back to the system. A second call might close a file that another thread has opened since.
+    func close() {
+        let status = Foundation.close(descriptor)
+        assert(status == 0 || errno != EBADF, "a socket is closed twice")
+    }
 
     /// Closes a connected socket, and has the system throw away the bytes that the other side has not got yet. Otherwise
     /// it would send them for as long as it takes, and an abandoned command could overtake later ones of another
