@@ -97,6 +97,20 @@ import Testing
         }
     }
 
+    /// No store writes a floor above the segment that it is in: everything that is saved there would be dropped.
+    @Test func aFloorAboveItsSegmentIsLeftOut() throws {
+        try withStore { path, directory in
+            let store = try PackedDirectory.open(path)
+            for number in [UInt32(directory.segments.count + 5), Segment.largestNumber, .max] {
+                try store.current.lock.withExclusiveLog { state throws(StoreError) in
+                    try state.log.appendFloor(number)
+                }
+            }
+            store.finishUpkeep()
+            try check(path, against: directory, isWhole: true, "floors")
+        }
+    }
+
     @Test func gigabytesOfNothingAreLittleWork() throws {
         for name in ["last", "middle", "index"] {
             try withStore { path, directory in

@@ -275,6 +275,49 @@ import Testing
         }
     }
 
+    /// The segments that are there by then have lower numbers than those that were listed.
+    @Test func aFolderIsEmptiedWhileItsLogIsOpened() throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            do {
+                let former = try PackedStore(directory: path, create: true)
+                try save("old", "key", in: former)
+                try former.removeAll()
+                try save("old", "key", in: former)
+                try former.close()
+            }
+            let first = try #require(
+                try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".segment") }.first
+            )
+            #expect(first > Segment.fileName(1))
+            let isEmptied = Mutex(false)
+            let layer = FileLayer { call in
+                guard call.operation == .open, call.name == first,
+                    !isEmptied.withLock({ isEmptied in
+                        defer { isEmptied = true }
+                        return isEmptied
+                    })
+                else { return .proceed }
+                #expect(throws: Never.self) {
+                    for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+                        try FileManager.default.removeItem(atPath: path + "/" + name)
+                    }
+                }
+                return .proceed
+            }
+            let store = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
+            #expect(isEmptied.withLock { $0 })
+            let other = try PackedStore(directory: path, create: true)
+            try save("new", "key", in: other)
+            for round in 0..<40 { try save("\(round)", "other \(round % 4)", in: store) }
+            try store.current.lock.withExclusiveLog { state throws(StoreError) in
+                _ = try state.log.beginSegment(dictionary: nil)
+            }
+            #expect(try value("key", in: other) == "new")
+            #expect(try value("key", in: PackedStore(directory: path, create: false)) == "new")
+        }
+    }
+
     /// How many bytes are rewritten for each byte of keys that are saved over and over.
     @Test(.enabled(if: isLongRun, "it takes long: in .ci/run only"))
     func noByteIsWrittenMoreThanTwice() throws {

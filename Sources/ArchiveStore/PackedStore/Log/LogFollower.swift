@@ -248,8 +248,7 @@ struct LogFollower: Sendable {
         guard let floor = KeyDigest.segment(ofHash: hash) else {
             return log.index.markDamaged(hash, at: place, byteCount: byteCount)
         }
-        // A floor's segment is not above the one that it is in.
-        if floor <= place.segment { raiseFirstLiveSegment(to: floor, of: &log) }
+        take(floor: UInt64(floor), at: place, in: &log)
     }
 
     private func apply(
@@ -263,10 +262,15 @@ struct LogFollower: Sendable {
             log.index.follow(IndexSlot(record, digest, place: place))
         case .removal: log.index.remove(digest)
         case .loss: log.index.removeAll(digest.high)
-        case .floor: raiseFirstLiveSegment(to: UInt32(clamping: record.serial), of: &log)
+        case .floor: take(floor: record.serial, at: place, in: &log)
         case .seal: log.chain.isSealed = true
         case nil: break
         }
+    }
+
+    /// Takes a floor, unless it is above the segment that it is in: no store writes such a one.
+    private func take(floor number: UInt64, at place: RecordPlace, in log: inout SegmentLog) {
+        if number <= place.segment { raiseFirstLiveSegment(to: UInt32(number), of: &log) }
     }
 
     /// Notes that all segments before this one are gone, or about to go.

@@ -24,8 +24,6 @@ struct LogStart {
         let first = latest.first
         // The last segment tells which log this is: one that was put before it does not count.
         if segments.keys != nil { _ = try segments.segment(latest.last) }
-        firstLiveSegment = first
-        orphanedSegments = latest.orphans
 
         let snapshot = try snapshotFile.open()
         dictionaries = snapshot?.dictionaries ?? []
@@ -41,6 +39,12 @@ struct LogStart {
             byteCounts = latest.byteCounts.filter { $0.key < segment.number }
         } else if let segment = try segments.segment(first) {
             tail = LogTail.Position(segment: segment, end: segment.headerByteCount ?? 0)
+        } else {
+            // Other processes have dropped it since, or the folder was emptied: the log is followed from the segments that
+            // are there by then.
+            return
         }
+        firstLiveSegment = first
+        orphanedSegments = latest.orphans
     }
 }
