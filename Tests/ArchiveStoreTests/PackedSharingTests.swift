@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    /// The segments that are there by then have lower numbers than those that were listed.
+    /// The segments that are there by then have lower numbers than the listed segments.
     @Test func aFolderIsEmptiedWhileItsLogIsOpened() throws {
         try withTemporaryDirectory(inMemory: true) { parent in
             let path = parent + "/cache"

@@ -43,7 +43,8 @@ struct VolumeOracle {
     private var archives: [Int: [UInt8]] = [:]
     private var keys: [String] = []
     private(set) var lastNumber = 0
-    /// When every reader notices that the folder was last emptied.
+    /// When the folder was last emptied, and when every reader notices that.
+    private var emptiedAt = 0
     private(set) var noticedAt = 0
     private(set) var violations: [String] = []
     private(set) var readingCount = 0
@@ -147,6 +148,7 @@ struct VolumeOracle {
             }
         }
         lastNumber += 1
+        emptiedAt = time
         noticedAt = time + Self.notice
         for key in keys {
             var version = Version(number: lastNumber, begin: time, actor: -1, isDurable: false, isRemoval: true)
@@ -207,11 +209,7 @@ struct VolumeOracle {
             return report("WRONG", "there is an entry \(key), which was never saved")
         }
         let possible = all.filter { version in
-            version.begin < end
-                && !all.contains {
-                    $0.isDone && $0.number != version.number && ($0.end ?? .max) < begin
-                        && (version.end ?? .max) < $0.begin
-                }
+            version.begin < end && !all.contains { supersedes($0, version, for: begin) }
         }
         let evidence = "\(reader) found \(found) of \(key), which may have \(possible.map(describe))"
         switch found {
@@ -228,6 +226,16 @@ struct VolumeOracle {
             }
             report(all.contains { $0.number == number } ? "OLDER" : "BACK", evidence)
         }
+    }
+
+    /// Whether a reading that begins at a time cannot find a version, because of another one.
+    private func supersedes(_ later: Version, _ version: Version, for begin: Int) -> Bool {
+        guard later.isDone, later.number != version.number, let laterEnd = later.end, laterEnd < begin,
+            let end = version.end, end < later.begin
+        else { return false }
+        // Until a reader notices that the folder was emptied, it reads the files from before, which calls that end later
+        // may not have changed.
+        return begin >= noticedAt || version.begin >= emptiedAt || laterEnd < emptiedAt
     }
 
     private func describe(_ version: Version) -> String { version.isRemoval ? "no entry" : "\(version.number)" }
