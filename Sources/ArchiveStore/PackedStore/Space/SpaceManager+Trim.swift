@@ -85,7 +85,8 @@ extension SpaceManager {
         }
         guard let last else { return 0 }
         while try compactFirst(upTo: last, evictions: &evictions, withoutRoom: evict) {}
-        return before - (try byteCount())
+        // Others may have saved more in the meantime than it gave back.
+        return max(0, before - (try byteCount()))
     }
 
     /// Writes the first segment again; returns whether there was one up to `last`.
