@@ -99,7 +99,7 @@ import Testing
 
     /// Waits until a removal of everything has dropped the saves that wait.
     ///
-    /// - Precondition: the deferred saves fill the store, so that one more is accepted only once others are dropped.
+    /// - Precondition: the deferred saves fill the store, so that the next save waits until the removal has dropped some of them.
     private func waitUntilARemovalOfAllHasBegun(in store: WriteBehindStore) throws {
         try save(0, "room", in: store)
     }

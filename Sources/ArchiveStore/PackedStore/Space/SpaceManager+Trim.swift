@@ -85,7 +85,7 @@ extension SpaceManager {
         }
         guard let last else { return 0 }
         while try compactFirst(upTo: last, evictions: &evictions, withoutRoom: evict) {}
-        // Others may have saved more in the meantime than it gave back.
+        // Other callers may have saved more bytes in the meantime than compacting gave back.
         return max(0, before - (try byteCount()))
     }
 
