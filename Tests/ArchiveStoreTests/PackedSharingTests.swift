@@ -298,11 +298,7 @@ import Testing
                         return isEmptied
                     })
                 else { return .proceed }
-                #expect(throws: Never.self) {
-                    for name in try FileManager.default.contentsOfDirectory(atPath: path) {
-                        try FileManager.default.removeItem(atPath: path + "/" + name)
-                    }
-                }
+                empty(path)
                 return .proceed
             }
             let store = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
@@ -315,6 +311,39 @@ import Testing
             }
             #expect(try value("key", in: other) == "new")
             #expect(try value("key", in: PackedStore(directory: path, create: false)) == "new")
+        }
+    }
+
+    /// Nothing of what was there comes back in the next segment.
+    @Test func aFolderIsEmptiedWhileItIsCompacted() throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            for round in 0..<9 { try save("\(round)", "key", in: PackedStore(directory: path, create: true)) }
+            try FileManager.default.removeItem(atPath: path + "/.drafts")
+            let isEmptied = Mutex(false)
+            let layer = FileLayer { call in
+                guard call.operation == .makeDirectory, call.name == ".drafts" else { return .proceed }
+                isEmptied.withLock { isEmptied in
+                    if !isEmptied { empty(path) }
+                    isEmptied = true
+                }
+                return .proceed
+            }
+            let store = try PackedStore(directory: path, create: true, layer: layer) { KeyDigest(hashing: $0) }
+            try store.compact()
+            #expect(isEmptied.withLock { $0 })
+            #expect(try value("key", in: store) == nil)
+            #expect(try value("key", in: PackedStore(directory: path, create: true)) == nil)
+            try save("new", "key", in: store)
+            #expect(try value("key", in: PackedStore(directory: path, create: false)) == "new")
+        }
+    }
+
+    private func empty(_ path: String) {
+        #expect(throws: Never.self) {
+            for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+                try FileManager.default.removeItem(atPath: path + "/" + name)
+            }
         }
     }
 

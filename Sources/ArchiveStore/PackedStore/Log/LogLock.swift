@@ -98,7 +98,7 @@ final class LogLock: Sendable {
     /// Whether the tail's file still exists, and nothing was appended to it. One `statx`.
     private func isUpToDate(_ log: borrowing SegmentLog) throws(StoreError) -> Bool {
         guard let tail = tail.current, !log.chain.isSealed, !log.hasLeftovers else { return false }
-        let (linkCount, byteCount) = try extent(of: tail.segment)
+        let (linkCount, byteCount) = try segments.extent(of: tail.segment)
         return linkCount > 0 && byteCount == tail.end
     }
 
@@ -155,12 +155,6 @@ final class LogLock: Sendable {
 
     private func isRemoved() throws(StoreError) -> Bool {
         guard let tail = tail.current else { return try !folder.isCurrent() }
-        return try extent(of: tail.segment).linkCount == 0
-    }
-
-    private func extent(of segment: Segment) throws(StoreError) -> (linkCount: Int, byteCount: Int) {
-        try attempt("looking for a segment", segments.path(segment.number)) { () throws(SystemError) in
-            try segment.file.extent()
-        }
+        return try segments.extent(of: tail.segment).linkCount == 0
     }
 }

@@ -194,6 +194,13 @@ final class SegmentTable: Sendable {
         }
     }
 
+    /// The names and bytes of a segment's file: no name if it was removed.
+    func extent(of segment: Segment) throws(StoreError) -> (linkCount: Int, byteCount: Int) {
+        try attempt("looking for a segment", path(segment.number)) { () throws(SystemError) in
+            try segment.file.extent()
+        }
+    }
+
     /// Drops segments that are gone with their dictionaries, and returns them; each is closed with its last reference.
     func close(where isGone: (UInt32) -> Bool) -> [Segment] {
         state.withLock { state -> [Segment] in
