@@ -131,4 +131,15 @@ extension FileStore {
         }
         return names
     }
+
+    /// Each name of one shard's entries once, with the last of its slots, in the order of the listing.
+    func lastSlots(
+        in folder: Directory,
+        of shard: Shard,
+        _ index: Int
+    ) throws(StoreError) -> [(name: EntryName, slot: Int)] {
+        let names = try names(in: folder, of: shard, index)
+        let last = Dictionary(names.map { ($0.name, $0.slot) }, uniquingKeysWith: max)
+        return names.filter { last[$0.name] == $0.slot }
+    }
 }

@@ -64,11 +64,7 @@ extension FileStore {
         defer { withExtendedLifetime(directory) {} }
         for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
-            var lastSlots: [EntryName: Int] = [:]
-            for (name, slot) in try names(in: folder, of: shard, index) {
-                lastSlots[name] = max(slot, lastSlots[name] ?? 0)
-            }
-            for (name, slot) in lastSlots {
+            for (name, slot) in try lastSlots(in: folder, of: shard, index) {
                 try shard.withLock(on: folder, waits: false) { () throws(StoreError) in
                     try chain(name, in: folder, of: shard, directory).removeAll(lastSeen: slot)
                 }

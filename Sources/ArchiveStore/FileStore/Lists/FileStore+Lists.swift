@@ -175,7 +175,7 @@ extension FileStore {
         guard try !directory.lists.isComplete() else { return }
         for (index, shard) in directory.shards.enumerated() {
             guard let folder = try shard.refreshedDirectory() else { continue }
-            for name in Set(try names(in: folder, of: shard, index).map(\.name)) {
+            for (name, _) in try lastSlots(in: folder, of: shard, index) {
                 let chain = chain(name, in: folder, of: shard, directory)
                 try shard.withLock(on: folder) { () throws(StoreError) in
                     for slot in 0..<(try chain.size().count) {

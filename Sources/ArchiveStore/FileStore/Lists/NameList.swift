@@ -49,10 +49,10 @@ struct NameList {
     ///
     /// One step for all callers that work on lists (`flock` of their folder): a name that moves from one file to
     /// another is in one of the files that are seen here.
-    func take(where isChosen: (String) -> Bool) throws(SystemError) -> [(file: String, names: Set<EntryName>)] {
+    func take(where isChosen: (String) -> Bool) throws(SystemError) -> [(file: String, names: [EntryName])] {
         try withFolderLock { () throws(SystemError) in
             for list in try lists() where isChosen(list) { try claim(list) }
-            var taken: [(file: String, names: Set<EntryName>)] = []
+            var taken: [(file: String, names: [EntryName])] = []
             for (list, file) in try claimed() where isChosen(list) { taken.append((file, try names(in: file))) }
             return taken
         }
@@ -100,13 +100,14 @@ struct NameList {
         return files
     }
 
-    /// The names in a file, each once.
-    private func names(in file: String) throws(SystemError) -> Set<EntryName> {
+    /// The names in a file, each once, in the file's order.
+    private func names(in file: String) throws(SystemError) -> [EntryName] {
         guard let list = try directory.list(file, create: false) else { return [] }
         let status = try list.status()
         guard status.isRegular else { return [] }
         let end = min(status.byteCount, Self.largestByteCount)
-        var names: Set<EntryName> = []
+        var names: [EntryName] = []
+        var known: Set<EntryName> = []
         var position = 0
         // Holes are skipped: no store writes one, and a hole may seem to be endless.
         while position < end, let data = try list.nextData(from: position), data < end {
@@ -115,7 +116,8 @@ struct NameList {
             let whole = bytes.count - bytes.count % EntryName.byteCount
             if whole == 0 { break }
             for offset in stride(from: 0, to: whole, by: EntryName.byteCount) {
-                names.insert(EntryName(bytes[offset..<(offset + EntryName.byteCount)]))
+                let name = EntryName(bytes[offset..<(offset + EntryName.byteCount)])
+                if known.insert(name).inserted { names.append(name) }
             }
             position += whole
         }
