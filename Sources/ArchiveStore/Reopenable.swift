@@ -70,7 +70,8 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
         }
     }
 
-    private static var mostAttempts: Int { 3 }
+    /// A folder is rarely emptied as often while one call runs.
+    private static var mostAttempts: Int { 16 }
     /// Other threads may take the descriptors that a suspended store has given back, so one is not always enough.
     private static var mostSuspensions: Int { 64 }
 
@@ -147,10 +148,7 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
 
     /// Runs `body` with the handle, and again with one that is reopened, and made if it is missing, when `body`
     /// finds that its own is gone.
-    ///
-    /// - Parameter mostAttempts: how often `body` is run before its failure is thrown.
     func withHandle<Result>(
-        mostAttempts: Int,
         onLoss: () -> Void,
         isGone: (StoreError) -> Bool,
         _ body: (Handle) throws(StoreError) -> Result
@@ -164,7 +162,7 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
                 return try body(handle)
             } catch {
                 attempts += 1
-                guard isGone(error), attempts < mostAttempts else { throw error }
+                guard isGone(error), attempts < Self.mostAttempts else { throw error }
             }
             try reopen(handle, create: true, onLoss: onLoss)
         }

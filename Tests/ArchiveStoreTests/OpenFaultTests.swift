@@ -182,4 +182,24 @@ import Testing
             }
         }
     }
+
+    /// The save goes on until the entry is there.
+    @Test func aDirectoryMayVanishAgainAndAgainWhileAnEntryIsSaved() throws {
+        try withTemporaryDirectory(inMemory: true) { directory in
+            let path = directory + "/cache"
+            try prepare(.store, at: path)
+            let vanishings = Faults()
+            let layer = FileLayer { call in
+                guard call.operation == .rename, (1...6).contains(vanishings.all.count) else { return .proceed }
+                vanishings.add("vanished")
+                #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path) }
+                return .proceed
+            }
+            let store = try FileStore(directory: path, create: true, layer: layer) { EntryName($0) }
+            vanishings.add("armed")
+            try save([2], in: store)
+            #expect(vanishings.all.count == 7)
+            #expect(try FileStore(directory: path, create: false).fetch(forKey: "key")?.archive == [2])
+        }
+    }
 }

@@ -181,4 +181,27 @@ import Testing
             #expect(salts.count == 150 && Set(salts.map { $0.prefix(16) }).count == 150)
         }
     }
+
+    /// There is nothing to encrypt again then, which is no failure.
+    @Test func aFolderMayBeEmptiedWhileItsEntriesGetAnotherKey() throws {
+        try withTemporaryDirectory(inMemory: true) { parent in
+            let path = parent + "/cache"
+            try SealedFolder.openFiles(path).save([1], forKey: "key", storedAt: .now, expiresAt: nil)
+            let isArmed = Mutex(false)
+            let layer = FileLayer { call in
+                guard call.operation == .lock, isArmed.withLock({ $0 }) else { return .proceed }
+                isArmed.withLock { $0 = false }
+                #expect(throws: Never.self) { try FileManager.default.removeItem(atPath: path + "/names") }
+                return .proceed
+            }
+            let settings = SealedFolder.settings()
+            let store = try FileStore(directory: path, create: true, settings: settings, layer: layer, naming: nil)
+            #expect(try store.fetch(forKey: "key")?.archive == [1])
+            isArmed.withLock { $0 = true }
+            #expect(try store.rekey { _ in true }.entryCount == 0)
+            #expect(isArmed.withLock { !$0 })
+            try store.save([2], forKey: "key", storedAt: .now, expiresAt: nil)
+            #expect(try store.fetch(forKey: "key")?.archive == [2])
+        }
+    }
 }

@@ -174,7 +174,7 @@ package final class FileStore: ArchiveStore {
     /// Runs `body` with the directory at the store's path, and again with one made again if `body` finds it gone.
     func withDirectory<Result>(_ body: (StoreDirectory) throws(StoreError) -> Result) throws(StoreError) -> Result {
         try askingForKeys { () throws(StoreError) in
-            try opened.withHandle(mostAttempts: 3, onLoss: tellOfLoss, isGone: \.isMissingFile, body)
+            try opened.withHandle(onLoss: tellOfLoss, isGone: \.isMissingFile, body)
         }
     }
 

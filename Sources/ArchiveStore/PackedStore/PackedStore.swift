@@ -167,7 +167,6 @@ package final class PackedStore: ArchiveStore {
     func withWritableLog<Result>(_ body: (PackedLog) throws(StoreError) -> Result) throws(StoreError) -> Result {
         var asksForKeys = true
         return try opened.withHandle(
-            mostAttempts: Self.mostAttempts,
             onLoss: user.tellLossOfEntries,
             isGone: { error in
                 if error.isStale || error.isMissingFile { return true }

@@ -28,14 +28,34 @@ extension FileStore {
     /// while the shard is locked, if the entry is still the same. Waits for the device whatever the store's durability, for the
     /// former key may be forgotten then.
     package func rekey(while goesOn: (Rekeying) -> Bool) throws(StoreError) -> Rekeying {
-        var result = Rekeying()
-        guard let provider = settings.keys else { return result }
+        guard let provider = settings.keys else { return Rekeying() }
         // The directory may have been opened before the user had this key.
         let keys = try provider.keys(for: path)
-        guard let directory = try refreshed(), let sealing = directory.sealing else { return result }
-        defer { withExtendedLifetime(directory) {} }
-        _ = sealing.take(keys)
-        try directory.renewNamesFile(keys)
+        var attempts = 0
+        while let directory = try refreshed(), let sealing = directory.sealing {
+            defer { withExtendedLifetime(directory) {} }
+            _ = sealing.take(keys)
+            do throws(StoreError) {
+                try directory.renewNamesFile(keys)
+                return try rekey(in: directory, sealing, while: goesOn)
+            } catch {
+                // Emptied since: what others have saved there by now is encrypted again.
+                attempts += 1
+                guard error.isMissingFile, attempts < Self.mostEmptyings else { throw error }
+            }
+        }
+        return Rekeying()
+    }
+
+    /// How often the directory may be emptied before that is thrown.
+    private static var mostEmptyings: Int { 16 }
+
+    private func rekey(
+        in directory: StoreDirectory,
+        _ sealing: EntrySealing,
+        while goesOn: (Rekeying) -> Bool
+    ) throws(StoreError) -> Rekeying {
+        var result = Rekeying()
         var failure: StoreError?
         var former = try formerEntries(in: directory, sealing, &failure)
         result.totalByteCount = former.reduce(0) { $0 + $1.entries.reduce(0) { $0 + $1.byteCount } }
