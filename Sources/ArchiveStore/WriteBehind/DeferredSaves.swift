@@ -172,9 +172,9 @@ struct DeferredSaves: Sendable {
         return removalCount
     }
 
-    /// Saves that a removal of everything has dropped, and that no later save has replaced.
+    /// Saves that a removal of everything has dropped, and that no later save has replaced, in their order.
     func dropped(by removal: Int) -> [DeferredSave] {
-        dropped.values.filter { $0.removal == removal }.map(\.save)
+        dropped.values.filter { $0.removal == removal }.sorted { $0.place < $1.place }.map(\.save)
     }
 
     /// Whether ``dropped(by:)`` still has a key.
