@@ -1,6 +1,11 @@
 import Foundation
 import Synchronization
 
+enum Reopening {
+    /// How often a call begins again where the folder is emptied while it runs, before it fails.
+    static let mostAttempts = 16
+}
+
 /// The one thing that a store has open at its path, such as a log: reopened when it is gone from there, closed for as
 /// long as no call uses it where descriptors are short, and given to no caller once the store is closed.
 final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
@@ -65,13 +70,11 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
                     continue
                 }
                 attempts += 1
-                guard create, error.isMissingFile, attempts < mostAttempts else { throw error }
+                guard create, error.isMissingFile, attempts < Reopening.mostAttempts else { throw error }
             }
         }
     }
 
-    /// A folder is rarely emptied as often while one call runs.
-    private static var mostAttempts: Int { 16 }
     /// Other threads may take the descriptors that a suspended store has given back, so one is not always enough.
     private static var mostSuspensions: Int { 64 }
 
@@ -162,7 +165,7 @@ final class Reopenable<Handle: AnyObject & Sendable>: DescriptorHolder {
                 return try body(handle)
             } catch {
                 attempts += 1
-                guard isGone(error), attempts < Self.mostAttempts else { throw error }
+                guard isGone(error), attempts < Reopening.mostAttempts else { throw error }
             }
             try reopen(handle, create: true, onLoss: onLoss)
         }

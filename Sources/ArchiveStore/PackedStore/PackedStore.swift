@@ -131,8 +131,6 @@ package final class PackedStore: ArchiveStore {
     /// - Throws: `.closed`, `.forked`.
     func openLog() throws(StoreError) -> PackedLog { try opened.current() }
 
-    private static var mostAttempts: Int { 16 }
-
     /// Runs `body` with the log at the store's path; `nil` if `body` returns `nil`, or there is no log.
     ///
     /// Before it returns `nil`, it checks that the directory is still the one at the store's path.
@@ -158,7 +156,7 @@ package final class PackedStore: ArchiveStore {
                 }
             }
             attempts += 1
-            guard attempts < Self.mostAttempts else { throw log.reader.status.stale() }
+            guard attempts < Reopening.mostAttempts else { throw log.reader.status.stale() }
             if try !opened.reopenIfPresent(log, onLoss: user.tellLossOfEntries) { return nil }
         }
     }

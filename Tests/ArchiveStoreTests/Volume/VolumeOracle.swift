@@ -233,6 +233,9 @@ struct VolumeOracle {
         guard later.isDone, later.number != version.number, let laterEnd = later.end, laterEnd < begin,
             let end = version.end, end < later.begin
         else { return false }
+        // Until its process notices that the folder was emptied, a removal looks at the files from before.
+        let isBlind = later.isRemoval && later.begin > emptiedAt && later.begin < noticedAt
+        if isBlind, version.begin >= emptiedAt { return false }
         // Until a reader notices that the folder was emptied, it reads the files from before, which calls that end later
         // may not have changed.
         return begin >= noticedAt || version.begin >= emptiedAt || laterEnd < emptiedAt

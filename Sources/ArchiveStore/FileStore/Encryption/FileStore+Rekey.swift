@@ -41,14 +41,11 @@ extension FileStore {
             } catch {
                 // Emptied since: what others have saved there by now is encrypted again.
                 attempts += 1
-                guard error.isMissingFile, attempts < Self.mostEmptyings else { throw error }
+                guard error.isMissingFile, attempts < Reopening.mostAttempts else { throw error }
             }
         }
         return Rekeying()
     }
-
-    /// How often the directory may be emptied before that is thrown.
-    private static var mostEmptyings: Int { 16 }
 
     private func rekey(
         in directory: StoreDirectory,
