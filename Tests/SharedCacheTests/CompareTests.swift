@@ -238,7 +238,7 @@ struct CompareTests {
             for await event in events where event.kind == .invalidated || event.kind == .verified {
                 kinds.append("\(event.kind) \(event.key ?? "all")")
                 if event.kind == .verified { #expect(event.tier == .shared) }
-                if kinds.last == "invalidated key" { break }
+                if kinds.last == "invalidated key", kinds.contains("verified key") { break }
             }
             return kinds
         }
@@ -251,6 +251,8 @@ struct CompareTests {
         _ = try await there.fetch(forKey: "key")
         try await here.save("new", forKey: "key")
         try await fetch("new", from: there)
-        #expect(await seen.value.prefix(2) == ["invalidated all", "verified key"])
+        // A message about the first save may arrive as late as this, and a busy machine cuts the channel once more.
+        let kinds = await seen.value.drop { $0 != "invalidated all" }
+        #expect(kinds.contains("verified key"), "\(kinds)")
     }
 }
