@@ -314,7 +314,7 @@ import Testing
         }
     }
 
-    /// Nothing of what was there comes back in the next segment.
+    /// No removed entry comes back in the next segment.
     @Test func aFolderIsEmptiedWhileItIsCompacted() throws {
         try withTemporaryDirectory(inMemory: true) { parent in
             let path = parent + "/cache"

@@ -1,6 +1,13 @@
 import BenchmarkKit
 import Foundation
 
+if CommandLine.arguments.count == 3, CommandLine.arguments[1] == SharedWorker.argument {
+    exit(SharedWorker.run(CommandLine.arguments[2]))
+}
+if CommandLine.arguments.count == 4, CommandLine.arguments[1] == FirstScreen.argument {
+    exit(FirstScreen.run(CommandLine.arguments[2], in: CommandLine.arguments[3]))
+}
+
 #if DEBUG
     // Run once, which tries the suites and measures nothing, is all that such a build is for.
     if !CommandLine.arguments.contains("--once") {
@@ -13,13 +20,6 @@ import Foundation
         exit(2)
     }
 #endif
-
-if CommandLine.arguments.count == 3, CommandLine.arguments[1] == SharedWorker.argument {
-    exit(SharedWorker.run(CommandLine.arguments[2]))
-}
-if CommandLine.arguments.count == 4, CommandLine.arguments[1] == FirstScreen.argument {
-    exit(FirstScreen.run(CommandLine.arguments[2], in: CommandLine.arguments[3]))
-}
 
 /// All suites, in the order in which they run.
 let suites: [any Suite.Type] = [

@@ -39,7 +39,7 @@ extension FileStore {
                 try directory.renewNamesFile(keys)
                 return try rekey(in: directory, sealing, while: goesOn)
             } catch {
-                // Emptied since: what others have saved there by now is encrypted again.
+                // The directory was emptied. Entries saved there by other processes since then get the current key as well.
                 attempts += 1
                 guard error.isMissingFile, attempts < Reopening.mostAttempts else { throw error }
             }

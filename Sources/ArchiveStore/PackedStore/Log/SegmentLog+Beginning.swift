@@ -90,8 +90,8 @@ extension SegmentLog {
             throw error
         }
         guard let segment = try segments.segment(number) else { throw status.stale() }
-        // While the directory is locked, nobody removes the former file but by hand: then nothing from before, which can be read
-        // for as long as it is open here, may be copied.
+        // No process removes the former file while the directory is locked. A file that is gone was removed by hand: its
+        // entries can still be read here, and must not be copied.
         if let former, try segments.extent(of: former.segment).linkCount == 0 { throw status.stale() }
         if let former, chain.isUnclean {
             chain.setByteCount(try segments.byteCount(of: former.segment), of: former.segment.number)
